@@ -1,0 +1,33 @@
+package robots
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parseDelay reads the value of a crawl-delay: seconds with or without
+// decimals, and a unit of seconds or none. There is no standard; exponents,
+// signs, NaN and the comma are not numbers here. A delay too long for a
+// Duration (292 years) is the longest one.
+func parseDelay(s string) (time.Duration, bool) {
+	i := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+	number, unit := s, ""
+	if i >= 0 {
+		number, unit = s[:i], trimBlanks(s[i:])
+	}
+	switch strings.ToLower(unit) {
+	case "", "s", "sec", "secs", "second", "seconds":
+	default:
+		return 0, false
+	}
+	sec, err := strconv.ParseFloat(number, 64)
+	if err != nil && !math.IsInf(sec, 1) { // out of range is +Inf and an error
+		return 0, false
+	}
+	if ns := sec * float64(time.Second); ns < math.MaxInt64 {
+		return time.Duration(ns), true
+	}
+	return math.MaxInt64, true
+}
