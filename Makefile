@@ -35,7 +35,7 @@ test: ## all Go tests, end-to-end tests with a real Chromium included
 
 test-clients: build ## Playwright, Puppeteer and browser-use as they are, plain and governed
 	@$(SETUP) browser clients python
-	node --test --test-reporter=spec e2e/clients/
+	node --test --test-reporter=spec e2e/clients/clients.test.mjs
 	$(MAKE) example-playwright example-puppeteer example-browser-use
 
 example-playwright: build ## the Playwright example through the governor
