@@ -32,8 +32,11 @@ const (
 	anchor        = "/z"
 
 	// engineWork bounds one question, in steps of the regexp machine, which
-	// take 5 to 15 ns each here.
-	engineWork = 16 << 20
+	// take 5 to 15 ns each here. compileCost is for each character of an
+	// expression: compiling takes 40 steps' time, but up to 540 bytes, and
+	// engineWork must not buy more than 50 MB.
+	engineWork  = 16 << 20
+	compileCost = 200
 )
 
 // decide asks the engine which of the rules, all of which fit the path and
@@ -80,7 +83,7 @@ func engineCost(r *rule, path string) int {
 	if runs == 0 && !r.end {
 		return cost // no expression, a prefix is compared
 	}
-	return cost + 30*unit*int(r.length) + unit*len(path)*(2*runs+4)
+	return cost + compileCost*unit*int(r.length) + unit*len(path)*(2*runs+4)
 }
 
 func encodeRule(b *strings.Builder, key string, r *rule) {

@@ -58,7 +58,11 @@ func (f fetcher) fetch(ctx context.Context, origin string) fetched {
 	for hop := 0; ; hop++ {
 		resp, toPrivate, err := f.hop(ctx, u, hop > 0 && !private)
 		if err != nil {
-			return fetched{standing: down, cause: who + " could not be read: " + errText(err)}
+			out := fetched{standing: down, cause: who + " could not be read: " + errText(err)}
+			if private {
+				out.cause += " (skip_hosts excepts your own)"
+			}
+			return out
 		}
 		if hop == 0 && toPrivate {
 			private = true
@@ -169,7 +173,7 @@ func errText(err error) string {
 	case errors.As(err, &op) && op.Op == "dial":
 		err = op.Err
 	}
-	return short(shown(strings.TrimPrefix(err.Error(), "net/http: ")))
+	return short(shown(strings.TrimPrefix(err.Error(), "net/http: HTTP/1.x transport connection broken: ")))
 }
 
 // cancelBody ends a request's context when its body is closed.

@@ -46,6 +46,12 @@ var hostile = []struct {
 	{"one rule of 16 KB of *", func() []byte {
 		return []byte("User-agent: *\nAllow: /" + strings.Repeat("*", 16000) + "b\n")
 	}, "/" + strings.Repeat("ab", 1000)},
+	{"30 rules of 16 KB of *", func() []byte {
+		return fill("User-agent: *\n", func(i int) string { return fmt.Sprintf("Allow: /%s%d\n", strings.Repeat("*", 16000), i) })
+	}, "/" + strings.Repeat("0123456789", 10)},
+	{"250 rules of 2 KB of *a", func() []byte {
+		return fill("User-agent: *\n", func(i int) string { return "Allow: /" + strings.Repeat("*", 2000-i) + "a\n" })
+	}, "/" + strings.Repeat("a", 200)},
 	{"one rule of 16 KB", func() []byte {
 		return []byte("User-agent: *\nAllow: /" + strings.Repeat("x", 16000) + "*$\n")
 	}, "/" + strings.Repeat("x", 16<<10)},

@@ -20,11 +20,11 @@ const (
 type standing uint8
 
 const (
-	down    standing = iota // no answer, or 5xx: the last good copy counts, else nothing is allowed
-	busy                    // an answer that settles nothing: nothing is allowed for now
-	refused                 // the server does not want us: nothing is allowed
-	open                    // no rules: everything is allowed
-	readable                // a body with rules
+	down     standing = iota // no answer, or 5xx: the last good copy counts, else nothing is allowed
+	busy                     // an answer that settles nothing: nothing is allowed for now
+	refused                  // the server does not want us: nothing is allowed
+	open                     // no rules: everything is allowed
+	readable                 // a body with rules
 )
 
 func (s standing) good() bool { return s == open || s == readable }
