@@ -1,0 +1,78 @@
+package browser
+
+import "context"
+
+// A Supervisor is what the endpoint serves.
+var _ engine = (*Supervisor)(nil)
+
+func (s *Supervisor) version(ctx context.Context) (versionInfo, error) {
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return versionInfo{}, err
+	}
+	v := b.versionInfo()
+	v.BrowserID = s.id
+	return v, nil
+}
+
+func (s *Supervisor) targets(ctx context.Context) ([]targetInfo, error) {
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.targets(ctx)
+}
+
+func (s *Supervisor) newTab(ctx context.Context, rawURL, client string) (targetInfo, error) {
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return targetInfo{}, err
+	}
+	return b.newTab(ctx, rawURL, client)
+}
+
+func (s *Supervisor) activate(ctx context.Context, id string) error {
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return err
+	}
+	return b.activate(ctx, id)
+}
+
+func (s *Supervisor) closeTarget(ctx context.Context, id string) error {
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return err
+	}
+	return b.closeTarget(ctx, id)
+}
+
+// protocol is the same for the life of the program, so it is asked once.
+func (s *Supervisor) protocol(ctx context.Context) ([]byte, error) {
+	s.mu.Lock()
+	have := s.protocolJSON
+	s.mu.Unlock()
+	if have != nil {
+		return have, nil
+	}
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.protocol(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.protocolJSON = p
+	s.mu.Unlock()
+	return p, nil
+}
+
+func (s *Supervisor) connect(ctx context.Context, info connInfo) (clientConn, error) {
+	b, err := s.Browser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.connect(ctx, info)
+}

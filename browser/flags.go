@@ -1,0 +1,109 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+)
+
+// disabledFeatures are switched off in one list, since a second
+// --disable-features on a command line replaces the first. Each fetches behind
+// the page's back where interception does not see it, or breaks what clients
+// expect.
+var disabledFeatures = []string{
+	"BackForwardCache",            // clients' goBack waits for a load that a cached page never has
+	"Reporting",                   // CSP report-to and Network Error Logging are sent unseen
+	"NetworkErrorLogging",         // as above, where Reporting is split
+	"FedCm",                       // fetches identity provider files unseen
+	"WebPayments",                 // fetches payment manifests unseen
+	"Translate",                   // asks translate servers
+	"OptimizationHints",           // asks Google's servers
+	"MediaRouter",                 // looks for devices on the local network
+	"AutofillServerCommunication", // asks content-autofill servers
+	"CertificateTransparencyComponentUpdater",
+	"DialMediaRouteProvider",
+	"InterestFeedContentSuggestions",
+	"HttpsUpgrades",            // would turn http URLs into https ones that nobody asked for
+	"LocalNetworkAccessChecks", // prompts that nobody can answer in a headless browser
+}
+
+// quietFlags keep Chrome from traffic and prompts of its own.
+var quietFlags = []string{
+	"--no-first-run",
+	"--no-default-browser-check",
+	"--disable-background-networking",
+	"--disable-background-timer-throttling",
+	"--disable-backgrounding-occluded-windows",
+	"--disable-breakpad",
+	"--disable-client-side-phishing-detection",
+	"--disable-component-extensions-with-background-pages",
+	"--disable-component-update",
+	"--disable-default-apps",
+	"--disable-dev-shm-usage",
+	"--disable-domain-reliability",
+	"--disable-hang-monitor",
+	"--disable-ipc-flooding-protection",
+	"--disable-popup-blocking",
+	"--disable-prompt-on-repost",
+	"--disable-renderer-backgrounding",
+	"--disable-search-engine-choice-screen",
+	"--disable-sync",
+	"--enable-automation",
+	"--force-color-profile=srgb",
+	"--metrics-recording-only",
+	"--no-service-autorun",
+	"--password-store=basic",
+	"--use-mock-keychain",
+}
+
+// guardedFlags may not be passed by the user: interception, identity or the
+// egress guard stand on them.
+var guardedFlags = []string{
+	"remote-debugging-pipe", "remote-debugging-port", "remote-debugging-address",
+	"user-agent", "proxy-server", "proxy-bypass-list", "proxy-pac-url", "no-proxy-server",
+	"user-data-dir", "no-startup-window", "enable-unsafe-extension-debugging",
+	"host-resolver-rules", "enable-quic", "disable-blink-features",
+}
+
+// commandLine returns Chrome's arguments. proxy is the guard's address.
+func commandLine(o Options, profile, userAgent, proxy string) ([]string, error) {
+	features := disabledFeatures
+	var extra []string
+	for _, f := range o.ExtraFlags {
+		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		if name == "disable-features" {
+			features = append(features[:len(features):len(features)], strings.Split(value, ",")...)
+			continue
+		}
+		for _, g := range guardedFlags {
+			if name == g {
+				return nil, fmt.Errorf("chrome flag --%s belongs to the governor and cannot be set", name)
+			}
+		}
+		extra = append(extra, f)
+	}
+	args := append([]string{}, quietFlags...)
+	args = append(args,
+		"--remote-debugging-pipe",
+		// No page may exist before interception is on: what such a page asks
+		// for would never be seen.
+		"--no-startup-window",
+		"--user-data-dir="+profile,
+		"--user-agent="+userAgent,
+		"--disable-features="+strings.Join(features, ","),
+		"--disable-blink-features=BackgroundFetch",
+		"--webrtc-ip-handling-policy=disable_non_proxied_udp",
+		"--disable-quic",
+		"--proxy-server="+proxy,
+		"--proxy-bypass-list=<-loopback>",
+	)
+	if !o.Headful {
+		args = append(args, "--headless=new", "--hide-scrollbars", "--mute-audio")
+	}
+	if o.NoSandbox {
+		args = append(args, "--no-sandbox")
+	}
+	if len(o.AcceptTestCerts) > 0 {
+		args = append(args, "--ignore-certificate-errors-spki-list="+strings.Join(o.AcceptTestCerts, ","))
+	}
+	return append(args, extra...), nil
+}

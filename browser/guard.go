@@ -1,0 +1,257 @@
+package browser
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// GuardConfig says what the egress guard lets through.
+type GuardConfig struct {
+	HostRules HostRules
+	// Allowed reports whether a connection to host and port may leave.
+	Allowed func(host string, port int) bool
+	// Refused is told of every connection that did not leave. It may be nil.
+	Refused func(host string, port int, why string)
+}
+
+// Guard is the only way out of Chrome: a SOCKS5 proxy on loopback in this
+// process. It ends with the process, so a Chrome that outlives its governor
+// reaches nobody.
+type Guard struct {
+	cfg GuardConfig
+	ln  net.Listener
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[net.Conn]struct{} // nil once closed
+}
+
+// NewGuard listens on a free port of loopback.
+func NewGuard(c GuardConfig) (*Guard, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("egress guard: %w", err)
+	}
+	g := &Guard{cfg: c, ln: ln, conns: map[net.Conn]struct{}{}}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	g.wg.Go(g.accept)
+	return g, nil
+}
+
+// Addr is host:port of the guard.
+func (g *Guard) Addr() string { return g.ln.Addr().String() }
+
+// Close cuts every connection and waits for the guard's goroutines.
+func (g *Guard) Close() error {
+	g.cancel()
+	err := g.ln.Close()
+	g.mu.Lock()
+	conns := g.conns
+	g.conns = nil
+	g.mu.Unlock()
+	for c := range conns {
+		c.Close()
+	}
+	g.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (g *Guard) accept() {
+	for {
+		c, err := g.ln.Accept()
+		if err != nil {
+			if g.ctx.Err() != nil {
+				return
+			}
+			// Out of file descriptors: wait rather than spin. Nothing leaves
+			// meanwhile.
+			select {
+			case <-g.ctx.Done():
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			continue
+		}
+		if !g.keep(c) {
+			c.Close()
+			return
+		}
+		g.wg.Go(func() {
+			defer g.drop(c)
+			g.serve(c)
+		})
+	}
+}
+
+func (g *Guard) keep(c net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.conns == nil {
+		return false
+	}
+	g.conns[c] = struct{}{}
+	return true
+}
+
+func (g *Guard) drop(c net.Conn) {
+	c.Close()
+	g.mu.Lock()
+	delete(g.conns, c)
+	g.mu.Unlock()
+}
+
+// SOCKS5 reply codes (RFC 1928 section 6).
+const (
+	socksOK          = 0
+	socksFailure     = 1
+	socksNotAllowed  = 2
+	socksUnreachable = 4
+	socksRefused     = 5
+	socksNoCommand   = 7
+	socksNoAddress   = 8
+)
+
+func (g *Guard) serve(c net.Conn) {
+	c.SetDeadline(time.Now().Add(30 * time.Second))
+	host, port, code, err := socksRequest(c)
+	if err != nil {
+		if code != socksOK {
+			socksReply(c, code)
+		}
+		return
+	}
+	if !g.cfg.Allowed(host, port) {
+		g.refused(host, port, "no admitted action asked for it")
+		socksReply(c, socksNotAllowed)
+		return
+	}
+	out, err := g.dial(host, port)
+	if err != nil {
+		socksReply(c, dialCode(err))
+		return
+	}
+	if !g.keep(out) {
+		out.Close()
+		return
+	}
+	defer g.drop(out)
+	if socksReply(c, socksOK) != nil {
+		return
+	}
+	c.SetDeadline(time.Time{})
+	splice(c, out)
+}
+
+func (g *Guard) refused(host string, port int, why string) {
+	if g.cfg.Refused != nil {
+		g.cfg.Refused(host, port, why)
+	}
+}
+
+func (g *Guard) dial(host string, port int) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(g.ctx, 25*time.Second)
+	defer cancel()
+	return g.cfg.HostRules.DialWith(ctx, &net.Dialer{}, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+}
+
+func dialCode(err error) byte {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return socksRefused
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return socksUnreachable
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return socksUnreachable
+	}
+	return socksFailure
+}
+
+// socksRequest reads the greeting and the request. code is what to answer when
+// err is not nil; socksOK means that nobody understands an answer.
+func socksRequest(c net.Conn) (host string, port int, code byte, err error) {
+	var b [262]byte
+	if _, err = io.ReadFull(c, b[:2]); err != nil {
+		return "", 0, 0, err
+	}
+	if b[0] != 5 {
+		return "", 0, 0, fmt.Errorf("socks version %d", b[0])
+	}
+	if _, err = io.ReadFull(c, b[:b[1]]); err != nil {
+		return "", 0, 0, err
+	}
+	if _, err = c.Write([]byte{5, 0}); err != nil { // no authentication
+		return "", 0, 0, err
+	}
+	if _, err = io.ReadFull(c, b[:4]); err != nil {
+		return "", 0, 0, err
+	}
+	if b[1] != 1 {
+		return "", 0, socksNoCommand, fmt.Errorf("socks command %d", b[1])
+	}
+	switch b[3] {
+	case 1:
+		_, err = io.ReadFull(c, b[:4])
+		host = net.IP(b[:4]).String()
+	case 4:
+		_, err = io.ReadFull(c, b[:16])
+		host = net.IP(b[:16]).String()
+	case 3:
+		if _, err = io.ReadFull(c, b[:1]); err == nil {
+			n := b[0]
+			_, err = io.ReadFull(c, b[:n])
+			host = string(b[:n])
+		}
+	default:
+		return "", 0, socksNoAddress, fmt.Errorf("socks address type %d", b[3])
+	}
+	if err != nil {
+		return "", 0, 0, err
+	}
+	if _, err = io.ReadFull(c, b[:2]); err != nil {
+		return "", 0, 0, err
+	}
+	return host, int(binary.BigEndian.Uint16(b[:2])), socksOK, nil
+}
+
+func socksReply(c net.Conn, code byte) error {
+	_, err := c.Write([]byte{5, code, 0, 1, 0, 0, 0, 0, 0, 0})
+	return err
+}
+
+// splice copies both ways until both sides have ended. A side that ends first
+// is passed on as an end, so that half-closed exchanges finish.
+func splice(a, b net.Conn) {
+	done := make(chan struct{})
+	go func() {
+		copyEnd(a, b)
+		close(done)
+	}()
+	copyEnd(b, a)
+	<-done
+}
+
+func copyEnd(dst, src net.Conn) {
+	_, err := io.Copy(dst, src)
+	if w, ok := dst.(interface{ CloseWrite() error }); ok && err == nil {
+		w.CloseWrite()
+		return
+	}
+	dst.Close()
+	src.Close()
+}

@@ -1,0 +1,307 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"browsergovernor/actions"
+	"browsergovernor/governor"
+)
+
+// hop is what is remembered of an admitted request for the redirect, retry or
+// answer that may follow it.
+type hop struct {
+	id       string // action
+	action   actions.Action
+	started  time.Time     // when Chrome was told to go on
+	first    time.Time     // when the first request of the chain paused
+	hold     time.Duration // what the whole chain may be held
+	retrying bool          // the answer was turned into a retry of the same URL
+}
+
+// hops are kept by Fetch request id for as long as an answer may come.
+type hops struct {
+	mu sync.Mutex
+	m  map[string]*hop
+}
+
+func (h *hops) put(requestID string, v *hop) {
+	h.mu.Lock()
+	if h.m == nil {
+		h.m = map[string]*hop{}
+	}
+	h.m[requestID] = v
+	h.mu.Unlock()
+}
+
+func (h *hops) get(requestID string) *hop {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.m[requestID]
+}
+
+func (h *hops) take(requestID string) *hop {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v := h.m[requestID]
+	delete(h.m, requestID)
+	return v
+}
+
+// pausedEvent handles Fetch.requestPaused. It runs on the goroutine that reads
+// the pipe, so the judging happens elsewhere. Every pause gets exactly one
+// answer.
+func (b *Browser) pausedEvent(body []byte) {
+	p, err := parsePaused(body)
+	if err != nil {
+		b.log.Error("a pause could not be read; the request stays stopped", "err", err)
+		return
+	}
+	if test := b.probe.Load(); test != nil {
+		if p.URL == selfTestURL {
+			signal(test.paused)
+		}
+		b.goOn(p, false)
+		return
+	}
+	select {
+	case b.slots <- struct{}{}:
+	default:
+		// Refusing the excess bounds memory under a page that asks for
+		// thousands of things at once.
+		b.spawn(func() { b.overload(p) })
+		return
+	}
+	ok := b.spawn(func() {
+		defer func() { <-b.slots }()
+		b.judgePause(p)
+	})
+	if !ok {
+		<-b.slots
+	}
+}
+
+// parsePaused reads the parameters of the event where they lie.
+func parsePaused(body []byte) (*actions.Paused, error) {
+	env, err := Scan(body)
+	if err != nil {
+		return nil, err
+	}
+	p, err := actions.ParsePaused(env.ParamsOf(body))
+	return &p, err
+}
+
+func (b *Browser) judgePause(p *actions.Paused) {
+	if p.ResponseStage() {
+		b.answered(p)
+		return
+	}
+	top := b.isTop(p)
+	a, governed := actions.FromPaused(p, top)
+	if !governed {
+		b.goOn(p, false)
+		return
+	}
+	b.describeRequest(&a, p)
+	if p.ServiceWorkerScript() && b.policy.ServiceWorkers != governor.AllowServiceWorkers {
+		d := b.gov.Refuse(a, governor.PolicyDenied, "service_workers: refuse (their preload and update requests cannot be held)")
+		b.refuseRequest(p, a, d.Refusal)
+		return
+	}
+	h := &hop{action: a, first: time.Now(), hold: b.holdOf(a)}
+	if prev := b.previous(p); prev != nil {
+		h.follow(prev, p)
+	} else if top && b.redeem(p, h) {
+		b.release(p, h)
+		return
+	}
+	h.action.Hold = h.remaining()
+	d := b.gov.Admit(b.contextOf(h.action), h.action)
+	if !d.Allowed() {
+		b.refuseRequest(p, h.action, d.Refusal)
+		return
+	}
+	h.id = d.ID
+	b.release(p, h)
+}
+
+// isTop reports whether the request is for the document of a tab. Chrome gives
+// a tab's main frame the id of its target.
+func (b *Browser) isTop(p *actions.Paused) bool {
+	if p.ResourceType != "Document" || p.FrameID == "" {
+		return false
+	}
+	if t := b.tabs.get(p.FrameID); t != nil {
+		return t.kind == "page" || t.kind == "tab"
+	}
+	// A frame that is no known target: an iframe, or a popup whose creation
+	// was not announced yet. Chrome knows.
+	ctx, cancel := context.WithTimeout(b.life, 5*time.Second)
+	defer cancel()
+	var res struct {
+		TargetInfo cdpTarget `json:"targetInfo"`
+	}
+	if err := b.root.call(ctx, "", "Target.getTargetInfo", map[string]any{"targetId": p.FrameID}, &res); err != nil {
+		return false
+	}
+	return res.TargetInfo.Type == "page"
+}
+
+// describeRequest fills in who asks: the client that drives the tab.
+func (b *Browser) describeRequest(a *actions.Action, p *actions.Paused) {
+	a.Frame = p.FrameID
+	t := b.tabs.get(p.FrameID)
+	if t == nil {
+		return
+	}
+	a.Tab = t.id
+	a.Cause = t.cause()
+	if c := t.lastConn.Load(); c != nil {
+		a.Client = c.clientName()
+	}
+}
+
+func (b *Browser) holdOf(a actions.Action) time.Duration {
+	if a.Kind != actions.Navigation {
+		return b.policy.Hold.Subresource
+	}
+	if t := b.tabs.get(a.Tab); t != nil {
+		if c := t.lastConn.Load(); c != nil {
+			return c.holdFor()
+		}
+	}
+	return b.policy.Hold.Navigation
+}
+
+// contextOf returns what ends a hold: the client that drives the tab going
+// away, or the browser ending.
+func (b *Browser) contextOf(a actions.Action) context.Context {
+	if a.Kind == actions.Navigation {
+		if t := b.tabs.get(a.Tab); t != nil {
+			if c := t.lastConn.Load(); c != nil && c.ctx.Err() == nil {
+				return c.ctx
+			}
+		}
+	}
+	return b.life
+}
+
+// previous is the request whose redirect led to p.
+func (b *Browser) previous(p *actions.Paused) *hop {
+	if p.RedirectedRequestID == "" {
+		return nil
+	}
+	return b.hops.take(p.RedirectedRequestID)
+}
+
+// follow continues a chain: the next redirect hop, or the retry of the same.
+func (h *hop) follow(prev *hop, p *actions.Paused) {
+	h.first, h.hold = prev.first, prev.hold
+	h.action.Cause = prev.id
+	if prev.retrying {
+		h.action.Attempt, h.action.Hop = prev.action.Attempt+1, prev.action.Hop
+		return
+	}
+	h.action.Attempt, h.action.Hop = prev.action.Attempt, prev.action.Hop+1
+}
+
+// remaining is the rest of the chain's hold.
+func (h *hop) remaining() time.Duration {
+	return max(h.hold-time.Since(h.first), time.Millisecond)
+}
+
+// redeem lets a request go for which a navigation command already paid.
+func (b *Browser) redeem(p *actions.Paused, h *hop) bool {
+	t, stale := b.tickets.redeem(p.FrameID, p.URL)
+	for _, old := range stale {
+		b.gov.Settle(old.id, governor.Outcome{Credit: true, Err: "the navigation went elsewhere"})
+	}
+	if t == nil {
+		return false
+	}
+	h.id = t.id
+	if t.conn != nil {
+		h.action.Client = t.conn.clientName()
+		h.hold = t.conn.holdFor()
+		if tab := b.tabs.get(p.FrameID); tab != nil {
+			tab.lastConn.Store(t.conn)
+			tab.lastAction.Store(&t.id)
+		}
+	}
+	h.first = t.started
+	return true
+}
+
+// release lets an admitted request go to the network.
+func (b *Browser) release(p *actions.Paused, h *hop) {
+	b.pass.Admit(p.URL)
+	h.started = time.Now()
+	document := h.action.Kind == actions.Navigation
+	if document || p.RedirectedRequestID != "" {
+		b.hops.put(p.RequestID, h)
+	}
+	if document {
+		if t := b.tabs.get(h.action.Tab); t != nil {
+			id := h.id
+			t.lastAction.Store(&id)
+		}
+	} else {
+		b.requests.wait(b, &request{id: h.id, url: p.URL, tab: h.action.Tab, started: h.started})
+	}
+	b.goOn(p, document)
+}
+
+// goOn continues a paused request with the governor's identity on it.
+func (b *Browser) goOn(p *actions.Paused, wantResponse bool) {
+	params := make([]byte, 0, 128)
+	params = append(params, `{"requestId":`...)
+	params = appendJSON(params, p.RequestID)
+	if wantResponse {
+		params = append(params, `,"interceptResponse":true`...)
+	}
+	if headers := b.identify(p); headers != nil {
+		params = append(params, `,"headers":`...)
+		params = appendJSON(params, headers)
+	}
+	params = append(params, '}')
+	b.root.tell("Fetch.continueRequest", params)
+}
+
+// identify returns the request's headers with the honest User-Agent when a
+// client has put another there, and nil when it stands already.
+func (b *Browser) identify(p *actions.Paused) []actions.Header {
+	if b.policy.Identity == governor.Off {
+		return nil
+	}
+	have := p.Header("User-Agent")
+	if have == b.userAgent || have == "" {
+		return nil
+	}
+	out := make([]actions.Header, len(p.Headers))
+	for i, h := range p.Headers {
+		if strings.EqualFold(h.Name, "User-Agent") {
+			h.Value = b.userAgent
+		}
+		out[i] = h
+	}
+	return out
+}
+
+func appendJSON(b []byte, v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return append(b, "null"...)
+	}
+	return append(b, text...)
+}
+
+// overload refuses what is too much to judge.
+func (b *Browser) overload(p *actions.Paused) {
+	a, _ := actions.FromPaused(p, false)
+	b.describeRequest(&a, p)
+	d := b.gov.Refuse(a, governor.QueueFull, "too many requests of the page wait for their decision")
+	b.refuseRequest(p, a, d.Refusal)
+}

@@ -1,0 +1,239 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"browsergovernor/governor"
+)
+
+// settleLate is how long the outcome of a request is waited for before it is
+// written down as not observed. Outcomes of sub-resources come from Network
+// events that flow to a client; without a client that listens there are none.
+const settleLate = 60 * time.Second
+
+// request is an admitted request whose outcome is not known yet.
+type request struct {
+	id      string // action
+	url     string
+	tab     string
+	started time.Time
+	status  int // known from the response stage; 0 when not
+	latency time.Duration
+}
+
+// requests keeps admitted requests until their outcome is seen. It is safe for
+// concurrent use. The network id of a pause is not the one of Network events on
+// other sessions, so the two are joined by URL, first in first out: counts stay
+// right even when two answers of one URL are taken for each other.
+type requests struct {
+	mu      sync.Mutex
+	byURL   map[string][]*request
+	seen    map[string]struct{} // network request ids already used, so that two sessions do not settle twice
+	seenOld map[string]struct{}
+	swept   time.Time
+}
+
+func (rs *requests) init() {
+	rs.byURL = map[string][]*request{}
+	rs.seen = map[string]struct{}{}
+}
+
+// wait keeps r until its outcome is seen.
+func (rs *requests) wait(b *Browser, r *request) {
+	rs.mu.Lock()
+	rs.byURL[r.url] = append(rs.byURL[r.url], r)
+	late := rs.lateLocked(r.started)
+	rs.mu.Unlock()
+	settleUnseen(b, late)
+}
+
+// lateLocked takes out what has waited too long, at most once a second.
+func (rs *requests) lateLocked(now time.Time) []*request {
+	if now.Sub(rs.swept) < time.Second {
+		return nil
+	}
+	rs.swept = now
+	return rs.takeLocked(func(r *request) bool {
+		limit := settleLate
+		if r.status != 0 {
+			limit = 2 * time.Second // the answer is known, only the cache mark is waited for
+		}
+		return now.Sub(r.started) > limit+r.latency
+	})
+}
+
+func (rs *requests) takeLocked(match func(*request) bool) []*request {
+	var out []*request
+	for url, list := range rs.byURL {
+		keep := list[:0]
+		for _, r := range list {
+			if match(r) {
+				out = append(out, r)
+			} else {
+				keep = append(keep, r)
+			}
+		}
+		if len(keep) == 0 {
+			delete(rs.byURL, url)
+		} else {
+			rs.byURL[url] = keep
+		}
+	}
+	return out
+}
+
+// tabGone settles what a closed tab was still waiting for.
+func (rs *requests) tabGone(b *Browser, tab string) {
+	rs.mu.Lock()
+	gone := rs.takeLocked(func(r *request) bool { return r.tab == tab })
+	rs.mu.Unlock()
+	go settleUnseen(b, gone)
+}
+
+// end settles everything, since Chrome is gone.
+func (rs *requests) end(b *Browser) {
+	rs.mu.Lock()
+	all := rs.takeLocked(func(*request) bool { return true })
+	rs.mu.Unlock()
+	settleUnseen(b, all)
+}
+
+func settleUnseen(b *Browser, rs []*request) {
+	for _, r := range rs {
+		o := governor.Outcome{Status: r.status, Latency: r.latency}
+		if r.status == 0 {
+			o.Err = "answer not observed"
+		}
+		b.gov.Settle(r.id, o)
+	}
+}
+
+// sawResponse settles a request from a Network.responseReceived event. It runs
+// on the goroutine that reads the pipe.
+func (rs *requests) sawResponse(b *Browser, s *session, body []byte) {
+	ev, ok := parseResponseReceived(body)
+	if !ok {
+		return
+	}
+	rs.mu.Lock()
+	r := rs.matchLocked(ev)
+	rs.mu.Unlock()
+	if r == nil {
+		return
+	}
+	o := governor.Outcome{Status: ev.status, Latency: time.Since(r.started), FromCache: ev.cached}
+	if r.latency > 0 {
+		o.Latency = r.latency
+	}
+	if ev.status == 429 || ev.status == 503 {
+		o.Header = responseHeaders(body)
+	}
+	b.gov.Settle(r.id, o)
+}
+
+func (rs *requests) matchLocked(ev responseSeen) *request {
+	if _, dup := rs.seen[ev.requestID]; dup {
+		return nil
+	}
+	if _, dup := rs.seenOld[ev.requestID]; dup {
+		return nil
+	}
+	list := rs.byURL[ev.url]
+	if len(list) == 0 {
+		return nil
+	}
+	if len(rs.seen) >= 4096 {
+		rs.seenOld, rs.seen = rs.seen, map[string]struct{}{}
+	}
+	rs.seen[ev.requestID] = struct{}{}
+	r := list[0]
+	if len(list) == 1 {
+		delete(rs.byURL, ev.url)
+	} else {
+		rs.byURL[ev.url] = list[1:]
+	}
+	return r
+}
+
+type responseSeen struct {
+	requestID string
+	url       string
+	status    int
+	cached    bool
+}
+
+// parseResponseReceived reads the four fields that matter without decoding the
+// whole event, which carries headers and security details: it runs for every
+// sub-resource of every page.
+func parseResponseReceived(b []byte) (responseSeen, bool) {
+	var ev responseSeen
+	id, rest, ok := quotedAfter(b, `"requestId":"`)
+	if !ok {
+		return ev, false
+	}
+	i := bytes.Index(rest, []byte(`"response":{`))
+	if i < 0 {
+		return ev, false
+	}
+	rest = rest[i:]
+	url, rest, ok := quotedAfter(rest, `"url":"`)
+	if !ok {
+		return ev, false
+	}
+	status, ok := bytes.CutPrefix(rest, []byte(`,"status":`))
+	if !ok {
+		return ev, false
+	}
+	n := 0
+	for n < len(status) && status[n] >= '0' && status[n] <= '9' {
+		n++
+	}
+	ev.status, _ = strconv.Atoi(string(status[:n]))
+	ev.requestID, ev.url = string(id), string(url)
+	if bytes.IndexByte(url, '\\') >= 0 {
+		if json.Unmarshal([]byte(`"`+ev.url+`"`), &ev.url) != nil {
+			return ev, false
+		}
+	}
+	tail := status[n:]
+	ev.cached = bytes.Contains(tail, []byte(`"fromDiskCache":true`)) ||
+		bytes.Contains(tail, []byte(`"fromPrefetchCache":true`))
+	return ev, true
+}
+
+// quotedAfter returns the JSON string that follows key, still escaped, and what
+// follows its closing quote.
+func quotedAfter(b []byte, key string) (value, rest []byte, ok bool) {
+	i := bytes.Index(b, []byte(key))
+	if i < 0 {
+		return nil, nil, false
+	}
+	b = b[i+len(key):]
+	for j := 0; j < len(b); j++ {
+		switch b[j] {
+		case '\\':
+			j++
+		case '"':
+			return b[:j], b[j+1:], true
+		}
+	}
+	return nil, nil, false
+}
+
+func responseHeaders(body []byte) map[string][]string {
+	var ev struct {
+		Params struct {
+			Response struct {
+				Headers map[string]string `json:"headers"`
+			} `json:"response"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &ev) != nil {
+		return nil
+	}
+	return canonicalHeaders(ev.Params.Response.Headers)
+}
