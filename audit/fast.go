@@ -1,0 +1,331 @@
+package audit
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"browsergovernor/actions"
+	"browsergovernor/governor"
+)
+
+// parseFast reads a line in the one spelling that this package writes: version
+// 1, our keys in our order, each at most once, no blanks. For anything else, an
+// unusual escape included, it gives up and says false; r is then undefined. What
+// it accepts is JSON, and parseAny reads the same from it (FuzzReplayLine).
+//
+// Strings without escapes are parts of line, so that a line costs one
+// allocation, made by whoever turned it into a string.
+func parseFast(line string, r *record) bool {
+	if !strings.HasPrefix(line, lineHead) {
+		return false
+	}
+	*r = record{V: version}
+	p := scanner{s: line, i: len(lineHead)}
+	seq, ok := p.digits(18)
+	if !ok {
+		return false
+	}
+	r.Seq = uint64(seq)
+	ev := &r.Event
+	var str string // fields of named string types, converted below
+	for last := 0; p.i+1 < len(line); {
+		if line[p.i] != ',' || line[p.i+1] != '"' {
+			break
+		}
+		p.i += 2
+		end := strings.IndexByte(line[p.i:], '"')
+		if end < 0 {
+			return false
+		}
+		key := line[p.i : p.i+end]
+		p.i += end + 1
+		if p.i >= len(line) || line[p.i] != ':' {
+			return false
+		}
+		p.i++
+		rank, ok := 0, false
+		switch key {
+		case "ts":
+			rank = 1
+			ev.Time, ok = p.time()
+		case "day":
+			rank = 2
+			ev.Day, ok = p.string()
+		case "event":
+			rank = 3
+			str, ok = p.string()
+			ev.Type = governor.EventType(str)
+		case "id":
+			rank = 4
+			ev.ID, ok = p.string()
+		case "kind":
+			rank = 5
+			str, ok = p.string()
+			ev.Kind = actions.Kind(str)
+		case "method":
+			rank = 6
+			ev.Method, ok = p.string()
+		case "url":
+			rank = 7
+			ev.URL, ok = p.string()
+		case "host":
+			rank = 8
+			ev.Host, ok = p.string()
+		case "sent":
+			rank = 9
+			ev.Sent, ok = p.bool()
+		case "attempt":
+			rank = 10
+			ev.Attempt, ok = p.int()
+		case "waited_ms":
+			rank = 11
+			ev.Waited, ok = p.millis()
+		case "client":
+			rank = 12
+			ev.Client, ok = p.string()
+		case "tab":
+			rank = 13
+			ev.Tab, ok = p.string()
+		case "cause":
+			rank = 14
+			ev.Cause, ok = p.string()
+		case "resource":
+			rank = 15
+			ev.Resource, ok = p.string()
+		case "detail":
+			rank = 16
+			ev.Detail, ok = p.string()
+		case "left":
+			rank = 17
+			ev.Left, ok = p.left()
+		case "reason":
+			rank = 18
+			str, ok = p.string()
+			ev.Reason = governor.Reason(str)
+		case "rule":
+			rank = 19
+			ev.Rule, ok = p.string()
+		case "status":
+			rank = 20
+			ev.Status, ok = p.int()
+		case "ms":
+			rank = 21
+			ev.Latency, ok = p.millis()
+		case "retry_after_s":
+			rank = 22
+			ev.RetryAfter, ok = p.seconds()
+		case "from_cache":
+			rank = 23
+			ev.FromCache, ok = p.bool()
+		case "credited":
+			rank = 24
+			ev.Credited, ok = p.bool()
+		case "hold_until":
+			rank = 25
+			ev.HoldUntil, ok = p.time()
+		case "error":
+			rank = 26
+			ev.Error, ok = p.string()
+		case "note":
+			rank = 27
+			ev.Note, ok = p.string()
+		case "text":
+			rank = 28
+			ev.Text, ok = p.string()
+		case "prev":
+			rank = 29
+			r.Prev, ok = p.string()
+		}
+		if !ok || rank <= last || rank > 1 && last == 0 { // "ts" is always there, and first
+			return false
+		}
+		last = rank
+	}
+	return p.i == len(line)-1 && line[p.i] == '}' && ev.Type != "" && !ev.Time.IsZero()
+}
+
+// scanner stands at s[i]. Its methods read one value and say whether it was in
+// the spelling that we write.
+type scanner struct {
+	s string
+	i int
+}
+
+// digits reads a whole number without sign or leading zeros, of at most n digits.
+func (p *scanner) digits(n int) (v int64, ok bool) {
+	start := p.i
+	for p.i < len(p.s) && p.s[p.i]-'0' <= 9 {
+		if p.i-start == n {
+			return 0, false
+		}
+		v = v*10 + int64(p.s[p.i]-'0')
+		p.i++
+	}
+	return v, p.i > start && (p.s[start] != '0' || p.i == start+1)
+}
+
+func (p *scanner) signed(n int) (int64, bool) {
+	if p.i < len(p.s) && p.s[p.i] == '-' {
+		p.i++
+		v, ok := p.digits(n)
+		return -v, ok && v != 0
+	}
+	return p.digits(n)
+}
+
+// int is kept to nine digits so that it fits wherever int has 32 bits.
+func (p *scanner) int() (int, bool) {
+	v, ok := p.signed(9)
+	return int(v), ok
+}
+
+func (p *scanner) millis() (time.Duration, bool) {
+	v, ok := p.signed(11)
+	return time.Duration(v) * time.Millisecond, ok
+}
+
+// seconds reads at most three decimals, which is what appendSeconds writes.
+func (p *scanner) seconds() (time.Duration, bool) {
+	whole, ok := p.digits(8)
+	if !ok {
+		return 0, false
+	}
+	ms := whole * 1000
+	if p.i < len(p.s) && p.s[p.i] == '.' {
+		p.i++
+		start := p.i
+		for unit := int64(100); p.i < len(p.s) && p.s[p.i]-'0' <= 9; unit /= 10 {
+			ms += int64(p.s[p.i]-'0') * unit
+			p.i++
+		}
+		if n := p.i - start; n == 0 || n > 3 {
+			return 0, false
+		}
+	}
+	return time.Duration(ms) * time.Millisecond, true
+}
+
+func (p *scanner) literal(want string) bool {
+	if !strings.HasPrefix(p.s[p.i:], want) {
+		return false
+	}
+	p.i += len(want)
+	return true
+}
+
+func (p *scanner) bool() (v, ok bool) {
+	if p.literal("true") {
+		return true, true
+	}
+	return false, p.literal("false")
+}
+
+func (p *scanner) left() (*governor.Left, bool) {
+	if !p.literal(`{"host":`) {
+		return nil, false
+	}
+	host, ok1 := p.int()
+	ok2 := p.literal(`,"day":`)
+	day, ok3 := p.int()
+	if !ok1 || !ok2 || !ok3 || !p.literal("}") {
+		return nil, false
+	}
+	return &governor.Left{Host: host, Day: day}, true
+}
+
+// string reads a quoted string. The short escapes are undone here; \u is left to
+// parseAny.
+func (p *scanner) string() (string, bool) {
+	if p.i >= len(p.s) || p.s[p.i] != '"' {
+		return "", false
+	}
+	p.i++
+	start, escaped, ascii := p.i, false, true
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
+		case c == '"':
+			out := p.s[start:p.i]
+			p.i++
+			if !ascii && !utf8.ValidString(out) {
+				return "", false
+			}
+			if escaped {
+				return unquote(out)
+			}
+			return out, true
+		case c == '\\':
+			escaped = true
+			p.i++ // what follows is looked at by unquote; it must not end the string
+		case c < ' ':
+			return "", false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+		p.i++
+	}
+	return "", false
+}
+
+func unquote(s string) (string, bool) {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '\\' {
+			b = append(b, c)
+			continue
+		}
+		i++
+		if i == len(s) {
+			return "", false
+		}
+		switch c = s[i]; c {
+		case '"', '\\', '/':
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		default:
+			return "", false
+		}
+		b = append(b, c)
+	}
+	return string(b), true
+}
+
+// time reads "2026-11-30T12:09:22.118Z".
+func (p *scanner) time() (time.Time, bool) {
+	const size = len(`"2026-11-30T12:09:22.118Z"`)
+	if p.i+size > len(p.s) {
+		return time.Time{}, false
+	}
+	s := p.s[p.i : p.i+size]
+	if s[0] != '"' || s[5] != '-' || s[8] != '-' || s[11] != 'T' || s[14] != ':' || s[17] != ':' || s[20] != '.' || s[24] != 'Z' || s[25] != '"' {
+		return time.Time{}, false
+	}
+	ok := true
+	num := func(from, to int) (n int) {
+		for _, c := range []byte(s[from:to]) {
+			ok = ok && c-'0' <= 9
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day := num(1, 5), num(6, 8), num(9, 11)
+	hour, minute, sec, ms := num(12, 14), num(15, 17), num(18, 20), num(21, 24)
+	if !ok || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || sec > 59 {
+		return time.Time{}, false
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, sec, ms*int(time.Millisecond), time.UTC)
+	if day > 28 && t.Day() != day { // 31 April
+		return time.Time{}, false
+	}
+	p.i += size
+	return t, true
+}
