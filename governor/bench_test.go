@@ -10,9 +10,9 @@ import (
 
 func benchAdmit(b *testing.B, a actions.Action, settle bool) {
 	p := plainPolicy()
-	p.Interactions = Bucket{Rate: 1e9, Burst: 1e9}
+	p.Interactions = Bucket{Rate: 1e6, Burst: 1e9}
 	p.Subresources = p.Interactions
-	p.Caps = Caps{Interactions: 1 << 40, Total: 1 << 40}
+	p.Caps = Caps{Interactions: 1e9, Total: 1e9}
 	g, err := New(Config{Policy: p})
 	if err != nil {
 		b.Fatal(err)

@@ -63,7 +63,7 @@ type Governor struct {
 // run has spent is taken over by [Governor.Restore].
 func New(c Config) (*Governor, error) {
 	if err := c.Policy.Validate(); err != nil {
-		return nil, fmt.Errorf("governor: policy: %w", err)
+		return nil, fmt.Errorf("governor: %w", err)
 	}
 	g := &Governor{
 		policy:       c.Policy,
