@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -10,8 +9,6 @@ import (
 
 	"browsergovernor/governor"
 )
-
-func quote(s string) string { return strconv.Quote(s) }
 
 // TestRobotsStopsEveryWayToNavigate: a disallowed page is not asked for,
 // whatever leads there, and the agent can read why.
@@ -76,8 +73,8 @@ func TestRobotsStopsEveryWayToNavigate(t *testing.T) {
 		})
 	}
 	for _, js := range []string{
-		`window.open("/private/popup")`,
-		`window.open("/private/noopener", "", "noopener")`,
+		`void window.open("/private/popup")`,
+		`void window.open("/private/noopener", "", "noopener")`,
 		`document.getElementById("blank").click()`,
 	} {
 		t.Run("popup "+js, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/favicon.ico":
 		http.NotFound(rec, r)
 	default:
-		html(`<h1>` + r.URL.Path + `</h1>`)(rec, r)
+		html(`<h1>`+r.URL.Path+`</h1>`)(rec, r)
 	}
 	s.mu.Lock()
 	s.hits[i].status = rec.status

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // budget days in time zones of machines without zone files
 )
 
 const usage = `browser-governor stands between browser agents and Chrome: it paces, limits and logs.
