@@ -17,9 +17,9 @@ type host struct {
 	last   tick          // last interaction
 	delay  time.Duration // the site's crawl-delay; 0: none
 
-	day                 int16 // today.number that the counts belong to
 	interactions, total int32
 	interOut, subOut    int32 // let through and not settled
+	day                 int16 // today.number that the counts belong to
 	strikes             uint8 // 429 and 503 without Retry-After in a row, navigations
 	subFails            uint8 // the same of sub-resources
 	thawed              bool  // the buckets know that the cool-down is over
