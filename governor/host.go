@@ -27,8 +27,8 @@ type host struct {
 	challenged          bool  // a bot check was shown; navigations wait for a person
 }
 
-// maxHosts is how many hosts are kept before idle ones are let go, and twice
-// that is how many are kept at all: some 250 MB.
+// maxHosts is how many hosts are kept before idle ones are let go, some 380 MB;
+// a host beyond twice as many is refused.
 const maxHosts = 1 << 20
 
 // hostTable holds the hosts by name.
