@@ -2,50 +2,119 @@ package browser
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 )
 
-// inMemory is the largest message that is kept in memory. Larger ones are put
-// into a file that has no name any more, so that a 100 MB screenshot costs disk
-// and not memory.
-const inMemory = 1 << 20
+const (
+	// memoryMax is the largest message kept in memory. Screenshots and snapshots
+	// of ordinary pages stay below it; what is larger is rare and goes to a file.
+	memoryMax = 1 << 20
 
-// headLength is how much of a spooled message stays readable at once.
-const headLength = 64 << 10
+	headMax = 64 << 10
+	tailMax = 1 << 10
+)
 
-// Message is one CDP message on its way, byte for byte as it was written. It
-// has one owner at a time, who calls Release.
+// Message is one CDP message, owned by one goroutine at a time. Up to 1 MiB it
+// is in memory; a larger one lies in a file that no longer has a name, so that
+// memory stays bounded whatever clients and pages send.
+//
+// Whoever holds a message last calls Release. Slices that Bytes, Head and Tail
+// return are valid until the message is changed.
 type Message struct {
-	b    []byte // the whole message; nil when spooled
-	file *os.File
-	size int64
-	head []byte // of a spooled message
-	tail []byte // of a spooled message
+	b []byte // the text, unless file is set
 
-	// cutFrom and cutTo leave a range out, and insert puts bytes in at
-	// insertAt, without the rest being copied or written again.
-	cutFrom, cutTo int64
-	insertAt       int64
-	insert         []byte
+	file   *os.File
+	name   string  // of file where it could not be unlinked while open
+	pieces []piece // what of file and of inserted text makes the message, in order
+	n      int64   // length of all pieces
+	head   []byte
+	tail   []byte
 
-	env    Envelope // of Envelope, once asked for
-	envErr error
-	known  bool
+	env *Envelope // as last scanned; nil when unknown
 }
 
-// NewMessage takes b as a message.
-func NewMessage(b []byte) *Message { return &Message{b: b, size: int64(len(b))} }
+// piece is a part of a spooled message: literal text, or a range of the file.
+type piece struct {
+	lit      []byte
+	from, to int64
+}
 
-// plain reports whether the message is whole in memory and as it came.
-func (m *Message) plain() bool { return m.file == nil && m.insert == nil && m.cutTo == 0 }
+func (p piece) len() int64 {
+	if p.lit != nil {
+		return int64(len(p.lit))
+	}
+	return p.to - p.from
+}
 
-// Len is the message's length in bytes as it will be written.
+// NewMessage makes a message of b and keeps it.
+func NewMessage(b []byte) *Message { return &Message{b: b} }
+
+// ReadDelimited reads one message that ends with a zero byte, which is not part
+// of it. Large messages are spooled in dir ("" is the system's temporary
+// folder). The error is io.EOF only between messages.
+func ReadDelimited(br *bufio.Reader, dir string) (*Message, error) {
+	s := newSink(dir)
+	for {
+		part, err := br.ReadSlice(0)
+		if err == nil {
+			part = part[:len(part)-1]
+		}
+		if werr := s.write(part); werr != nil {
+			s.drop()
+			return nil, werr
+		}
+		switch {
+		case err == nil:
+			return s.message()
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && s.n > 0:
+			err = io.ErrUnexpectedEOF
+		}
+		s.drop()
+		return nil, err
+	}
+}
+
+// ErrTooLarge is returned for a message above the limit of its reader.
+var ErrTooLarge = errors.New("message too large")
+
+// ReadAll reads r to its end as one message. limit is in bytes; 0 or less means
+// none. Large messages are spooled in dir ("" is the system's temporary folder).
+func ReadAll(r io.Reader, dir string, limit int64) (*Message, error) {
+	s := newSink(dir)
+	for {
+		room, err := s.room()
+		if err != nil {
+			s.drop()
+			return nil, err
+		}
+		n, err := r.Read(room)
+		s.n += int64(n)
+		s.b = s.b[:len(s.b)+n]
+		if limit > 0 && s.n > limit {
+			s.drop()
+			return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+		}
+		if err == io.EOF {
+			return s.message()
+		}
+		if err != nil {
+			s.drop()
+			return nil, err
+		}
+	}
+}
+
+// Len is the length in bytes.
 func (m *Message) Len() int64 {
-	return m.size - (m.cutTo - m.cutFrom) + int64(len(m.insert))
+	if m.file != nil {
+		return m.n
+	}
+	return int64(len(m.b))
 }
 
 // Bytes returns the whole message if it is in memory.
@@ -53,241 +122,203 @@ func (m *Message) Bytes() ([]byte, bool) {
 	if m.file != nil {
 		return nil, false
 	}
-	if m.plain() {
-		return m.b, true
-	}
-	var buf bytes.Buffer
-	buf.Grow(int(m.Len()))
-	m.WriteTo(&buf)
-	return buf.Bytes(), true
+	return m.b, true
 }
 
-// all returns the whole message, reading it from its file if it must.
-func (m *Message) all() ([]byte, error) {
-	if b, ok := m.Bytes(); ok {
-		return b, nil
-	}
-	var buf bytes.Buffer
-	buf.Grow(int(m.Len()))
-	if _, err := m.WriteTo(&buf); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
-}
-
-// Head returns the beginning of the message as it came, at most 64 KiB of a
-// spooled one.
+// Head returns the first 64 KiB at most.
 func (m *Message) Head() []byte {
-	if m.file == nil {
-		return m.b
+	if m.file != nil {
+		return m.head
 	}
-	return m.head
+	return m.b[:min(len(m.b), headMax)]
 }
 
-// Tail returns the end of the message as it came.
+// Tail returns the last 1 KiB at most.
 func (m *Message) Tail() []byte {
-	if m.file == nil {
-		return m.b
+	if m.file != nil {
+		return m.tail
 	}
-	return m.tail
+	return m.b[max(0, len(m.b)-tailMax):]
 }
 
-// WriteTo writes the message. It can be called again.
+// Release gives the file of the message back. Calling it again,
+// or on nil, does nothing.
+func (m *Message) Release() {
+	if m == nil {
+		return
+	}
+	if m.file != nil {
+		m.file.Close()
+		if m.name != "" {
+			os.Remove(m.name)
+		}
+	}
+	*m = Message{}
+}
+
+// WriteTo writes the message. It may be called again.
 func (m *Message) WriteTo(w io.Writer) (int64, error) {
-	if m.plain() {
+	if m.file == nil {
 		n, err := w.Write(m.b)
 		return int64(n), err
 	}
 	var total int64
-	part := func(from, to int64) error {
-		if from >= to {
-			return nil
-		}
-		n, err := m.copyRange(w, from, to)
+	for _, p := range m.pieces {
+		n, err := m.writePiece(w, p)
 		total += n
-		return err
-	}
-	write := func(b []byte) error {
-		n, err := w.Write(b)
-		total += int64(n)
-		return err
-	}
-	cuts := []struct {
-		at, skip int64
-		put      []byte
-	}{{m.insertAt, 0, m.insert}, {m.cutFrom, m.cutTo - m.cutFrom, nil}}
-	if cuts[1].at < cuts[0].at {
-		cuts[0], cuts[1] = cuts[1], cuts[0]
-	}
-	var at int64
-	for _, c := range cuts {
-		if c.skip == 0 && len(c.put) == 0 {
-			continue
-		}
-		if err := part(at, c.at); err != nil {
+		if err != nil {
 			return total, err
 		}
-		if len(c.put) > 0 {
-			if err := write(c.put); err != nil {
-				return total, err
-			}
-		}
-		at = c.at + c.skip
 	}
-	return total, part(at, m.size)
+	return total, nil
 }
 
-func (m *Message) copyRange(w io.Writer, from, to int64) (int64, error) {
-	if m.file == nil {
-		n, err := w.Write(m.b[from:to])
+func (m *Message) writePiece(w io.Writer, p piece) (int64, error) {
+	if p.lit != nil {
+		n, err := w.Write(p.lit)
 		return int64(n), err
 	}
-	return io.Copy(w, io.NewSectionReader(m.file, from, to-from))
+	// Seeking instead of ReadAt lets a TCP connection take the bytes from the
+	// file without copying them through this process.
+	if _, err := m.file.Seek(p.from, io.SeekStart); err != nil {
+		return 0, fmt.Errorf("reading a spooled message: %w", err)
+	}
+	n, err := io.CopyN(w, m.file, p.len())
+	if err == io.EOF {
+		err = fmt.Errorf("reading a spooled message: %w", io.ErrUnexpectedEOF)
+	}
+	return n, err
 }
 
-// Release gives up the message.
-func (m *Message) Release() {
-	if m.file != nil {
-		m.file.Close()
-		m.file = nil
-	}
-	m.b = nil
-}
-
-// Envelope returns what the message says about itself.
-func (m *Message) Envelope() (Envelope, error) {
-	if m.known {
-		return m.env, m.envErr
-	}
-	m.known = true
+// WriteDelimited writes the message and the zero byte that ends it on the pipe;
+// a message in memory in one call.
+func (m *Message) WriteDelimited(w io.Writer) error {
 	if m.file == nil {
-		m.env, m.envErr = Scan(m.b)
-	} else {
-		m.env, m.envErr = ScanReader(io.NewSectionReader(m.file, 0, m.size))
+		m.b = append(m.b, 0)
+		_, err := w.Write(m.b)
+		m.b = m.b[:len(m.b)-1]
+		return err
 	}
-	return m.env, m.envErr
+	if _, err := m.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := w.Write([]byte{0})
+	return err
 }
 
-// params returns the parameters of a command. Of a spooled message it returns
-// none: a command of that size is data on its way to a page, not an action.
-func (m *Message) params(env Envelope) []byte {
-	if m.file != nil {
-		return nil
-	}
-	return env.ParamsOf(m.b)
-}
+// reader returns a reader of the message that does not disturb WriteTo.
+func (m *Message) reader() io.Reader { return io.NewSectionReader(m, 0, m.Len()) }
 
-// spool moves what is buffered and the rest of r into a file.
-func spool(dir string, first []byte, fill func(w io.Writer) error) (*Message, error) {
-	f, err := os.CreateTemp(dir, profilePrefix+"message-")
-	if err != nil {
-		return nil, fmt.Errorf("making a file for a large message: %w", err)
-	}
-	os.Remove(f.Name()) // the open file is all that is needed
-	fail := func(err error) (*Message, error) {
-		f.Close()
-		return nil, fmt.Errorf("keeping a large message: %w", err)
-	}
-	bw := bufio.NewWriterSize(f, 256<<10)
-	if _, err := bw.Write(first); err != nil {
-		return fail(err)
-	}
-	if err := fill(bw); err != nil {
-		return fail(err)
-	}
-	if err := bw.Flush(); err != nil {
-		return fail(err)
-	}
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return fail(err)
-	}
-	m := &Message{file: f, size: size, head: bytes.Clone(first[:min(len(first), headLength)])}
-	m.tail = make([]byte, min(size, 1024))
-	if _, err := f.ReadAt(m.tail, size-int64(len(m.tail))); err != nil && err != io.EOF {
-		return fail(err)
-	}
-	return m, nil
-}
-
-// ReadDelimited reads one message that ends with a zero byte. A stream that
-// ends inside a message is io.ErrUnexpectedEOF.
-func ReadDelimited(br *bufio.Reader, dir string) (*Message, error) {
-	part, err := br.ReadSlice(0)
-	if err == nil {
-		return NewMessage(bytes.Clone(part[:len(part)-1])), nil
-	}
-	buf := bytes.Clone(part)
-	for errors.Is(err, bufio.ErrBufferFull) && len(buf) <= inMemory {
-		part, err = br.ReadSlice(0)
-		buf = append(buf, part...)
-	}
-	switch {
-	case err == nil:
-		return NewMessage(buf[:len(buf)-1]), nil
-	case !errors.Is(err, bufio.ErrBufferFull):
-		if err == io.EOF && len(buf) > 0 {
-			err = io.ErrUnexpectedEOF
+// ReadAt reads from the message at off, as io.ReaderAt.
+func (m *Message) ReadAt(p []byte, off int64) (int, error) {
+	if m.file == nil {
+		if off >= int64(len(m.b)) {
+			return 0, io.EOF
 		}
+		n := copy(p, m.b[off:])
+		if n < len(p) {
+			return n, io.EOF
+		}
+		return n, nil
+	}
+	total := 0
+	for _, pc := range m.pieces {
+		size := pc.len()
+		if off >= size {
+			off -= size
+			continue
+		}
+		want := int(min(int64(len(p)-total), size-off))
+		if pc.lit != nil {
+			copy(p[total:], pc.lit[off:int(off)+want])
+		} else if n, err := m.file.ReadAt(p[total:total+want], pc.from+off); n < want {
+			return total + n, fmt.Errorf("reading a spooled message: %w", err)
+		}
+		total += want
+		off = 0
+		if total == len(p) {
+			return total, nil
+		}
+	}
+	return total, io.EOF
+}
+
+// plain reports whether the message is in memory.
+func (m *Message) plain() bool { return m.file == nil }
+
+// span reads a part of the message: in memory without copying.
+func (m *Message) span(s Span) ([]byte, error) {
+	if m.file == nil {
+		return m.b[s.From:s.To], nil
+	}
+	b := make([]byte, s.To-s.From)
+	if n, err := m.ReadAt(b, s.From); n < len(b) {
 		return nil, err
 	}
-	return spool(dir, buf, func(w io.Writer) error { return copyToZero(w, br) })
+	return b, nil
 }
 
-// copyToZero copies up to the zero byte that ends a message, which it drops.
-func copyToZero(w io.Writer, br *bufio.Reader) error {
-	for {
-		part, err := br.ReadSlice(0)
-		end := err == nil
-		if end {
-			part = part[:len(part)-1]
+// all returns the whole message, reading it into memory if it is spooled.
+func (m *Message) all() ([]byte, error) { return m.span(Span{0, m.Len()}) }
+
+// replace puts lit in the place of the bytes from, to.
+func (m *Message) replace(from, to int64, lit string) error {
+	m.env = nil
+	if m.file == nil {
+		rest := int(to)
+		grow := len(lit) - int(to-from)
+		old := len(m.b)
+		if grow > 0 {
+			m.b = append(m.b, lit[:grow]...) // only to get the room
 		}
-		if _, werr := w.Write(part); werr != nil {
-			return werr
-		}
-		switch {
-		case end:
-			return nil
-		case err == io.EOF:
-			return io.ErrUnexpectedEOF
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return err
+		copy(m.b[rest+grow:], m.b[rest:old])
+		copy(m.b[from:], lit)
+		m.b = m.b[:old+grow]
+		return nil
+	}
+	var out []piece
+	var at int64
+	put := func(p piece) {
+		if p.len() > 0 {
+			out = append(out, p)
 		}
 	}
+	placed := false
+	for _, p := range m.pieces {
+		size := p.len()
+		put(p.slice(0, min(size, from-at)))
+		if at+size >= from && !placed {
+			put(piece{lit: []byte(lit)})
+			placed = true
+		}
+		put(p.slice(max(0, to-at), size))
+		at += size
+	}
+	m.pieces = out
+	m.n += int64(len(lit)) - (to - from)
+	return m.edges()
 }
 
-// ErrTooLarge is returned for a message above the limit.
-var ErrTooLarge = errors.New("the message is too large")
+// slice returns the part of p from a to b, empty when there is none.
+func (p piece) slice(a, b int64) piece {
+	if a >= b {
+		return piece{}
+	}
+	if p.lit != nil {
+		return piece{lit: p.lit[a:b]}
+	}
+	return piece{from: p.from + a, to: p.from + b}
+}
 
-// ReadAll reads one message up to the end of r. limit is in bytes; 0 means none.
-func ReadAll(r io.Reader, dir string, limit int64) (*Message, error) {
-	if limit > 0 {
-		r = io.LimitReader(r, limit+1)
-	}
-	buf := make([]byte, 0, 4096)
-	for len(buf) <= inMemory {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			if limit > 0 && int64(len(buf)) > limit {
-				return nil, ErrTooLarge
-			}
-			return NewMessage(buf), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	m, err := spool(dir, buf, func(w io.Writer) error {
-		_, err := io.Copy(w, r)
+// edges reads head and tail of a spooled message.
+func (m *Message) edges() error {
+	m.head = make([]byte, min(m.n, headMax))
+	if n, err := m.ReadAt(m.head, 0); n < len(m.head) {
 		return err
-	})
-	if err == nil && limit > 0 && m.size > limit {
-		m.Release()
-		return nil, ErrTooLarge
 	}
-	return m, err
+	m.tail = make([]byte, min(m.n, tailMax))
+	if n, err := m.ReadAt(m.tail, m.n-int64(len(m.tail))); n < len(m.tail) {
+		return err
+	}
+	return nil
 }

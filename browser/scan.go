@@ -1,439 +1,313 @@
 package browser
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
-// Envelope is the outside of a CDP message: what its top level says.
+// Span is a range of bytes in a message, From included, To not. The zero value
+// means that there is none.
+type Span struct{ From, To int64 }
+
+// Of returns the range of b.
+func (s Span) Of(b []byte) []byte { return b[s.From:s.To] }
+
+// Envelope is the top level of a CDP message: what it takes to route it.
 type Envelope struct {
 	ID        int64
 	HasID     bool
 	Method    string
 	SessionID string
 
-	paramsFrom, paramsTo   int // of the params value
-	sessionFrom, sessionTo int // of the sessionId field with one comma beside it
+	Params, Result, Error Span // the values, without the white space around them
+
+	session Span // the whole "sessionId" member and one comma beside it
 }
 
-// ParamsOf returns the parameters inside b, the message the envelope is of; nil
-// when it has none.
+// ParamsOf returns the parameters in b, the message the envelope is of; nil when
+// it has none.
 func (e Envelope) ParamsOf(b []byte) []byte {
-	if e.paramsTo == 0 {
+	if e.Params == (Span{}) {
 		return nil
 	}
-	return b[e.paramsFrom:e.paramsTo]
+	return e.Params.Of(b)
 }
 
-var (
-	errNotObject = errors.New("the message is not a JSON object")
-	errBadID     = errors.New("the message's id is not an integer between 0 and 2147483647")
+// ScanError is a message that is not to be passed on: Chrome could not read it,
+// or could read something else in it than the governor does. The Envelope
+// beside the error holds what was read, so that an answer reaches who asked.
+type ScanError struct {
+	Offset  int64
+	Problem string
+}
+
+func (e *ScanError) Error() string { return fmt.Sprintf("%s at byte %d", e.Problem, e.Offset) }
+
+// keptMax is the longest method or session id, in bytes as written. Chrome's are
+// below 100.
+const keptMax = 4 << 10
+
+// Scan reads the top level of b in one pass. Values are passed over: of nested
+// ones only brackets and strings are looked at. The strings of the result are
+// copies.
+//
+// Where JSON readers differ, Scan refuses: duplicate members, comments (Chrome
+// skips them), bytes that are not UTF-8 (Chrome drops some of them, so that two
+// spellings become one name) and zero bytes (they end a message on the pipe).
+func Scan(b []byte) (Envelope, error) {
+	s := scanner{buf: b}
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		s.fail(int64(i), "zero byte")
+	} else if !utf8.Valid(b) {
+		s.fail(int64(invalidUTF8(b)), "text that is not UTF-8")
+	}
+	return s.scan()
+}
+
+// ScanReader is Scan for a message too large for memory.
+func ScanReader(r io.Reader) (Envelope, error) {
+	s := scanner{r: r}
+	env, err := s.scan()
+	if s.readErr != nil {
+		err = fmt.Errorf("reading a message: %w", s.readErr)
+	}
+	return env, err
+}
+
+// invalidUTF8 returns where b stops being UTF-8; len(b) when it does not.
+func invalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(b)
+}
+
+// scan reads the object. The first problem is the one reported; those that
+// leave the structure readable do not stop it, for the sake of the answer.
+func (s *scanner) scan() (Envelope, error) {
+	var env Envelope
+	s.object(&env)
+	for s.more() { // what is wrong further on counts, too
+	}
+	if s.problem != "" {
+		return env, &ScanError{Offset: s.problemAt, Problem: s.problem}
+	}
+	return env, nil
+}
+
+// Members that may stand once only, as bits.
+const (
+	memberID = 1 << iota
+	memberMethod
+	memberSession
+	memberParams
+	memberResult
+	memberError
 )
 
-// Scan reads the top level of a message in one pass, without looking into
-// values. What it has read before an error stands in the envelope, so that an
-// answer can name the id.
-func Scan(b []byte) (Envelope, error) {
-	var e Envelope
-	i := blanks(b, 0)
-	if i >= len(b) || b[i] != '{' {
-		return e, errNotObject
-	}
-	i = blanks(b, i+1)
-	if i < len(b) && b[i] == '}' {
-		return e, e.end(b, i)
-	}
-	comma := -1 // the comma before the field
-	for {
-		fieldFrom := i
-		keyEnd := stringEnd(b, i)
-		if keyEnd < 0 {
-			return e, broken(b, i)
-		}
-		key := b[i+1 : keyEnd-1]
-		i = blanks(b, keyEnd)
-		if i >= len(b) || b[i] != ':' {
-			return e, broken(b, i)
-		}
-		from := blanks(b, i+1)
-		to := valueEnd(b, from)
-		if to < 0 {
-			return e, broken(b, from)
-		}
-		if err := e.field(key, b, from, to); err != nil {
-			return e, err
-		}
-		i = blanks(b, to)
-		more := i < len(b) && b[i] == ','
-		if string(key) == "sessionId" {
-			e.sessionFrom, e.sessionTo = fieldFrom, to
-			switch {
-			case comma >= 0:
-				e.sessionFrom = comma
-			case more:
-				e.sessionTo = blanks(b, i+1)
-			}
-		}
-		if !more {
-			if i >= len(b) || b[i] != '}' {
-				return e, broken(b, i)
-			}
-			return e, e.end(b, i)
-		}
-		comma = i
-		i = blanks(b, i+1)
-	}
+var memberNames = map[int]string{
+	memberID: "id", memberMethod: "method", memberSession: "sessionId",
+	memberParams: "params", memberResult: "result", memberError: "error",
 }
 
-// end checks that nothing follows the object.
-func (e *Envelope) end(b []byte, i int) error {
-	if i = blanks(b, i+1); i != len(b) {
-		return broken(b, i)
-	}
-	return nil
-}
-
-func broken(b []byte, at int) error {
-	return fmt.Errorf("the message is not valid JSON at byte %d of %d", min(at, len(b)), len(b))
-}
-
-func (e *Envelope) field(key, b []byte, from, to int) error {
-	value := b[from:to]
-	switch string(key) {
+// memberBit returns the bit of a known member's name, 0 for others.
+func memberBit(name []byte) int {
+	switch string(name) {
 	case "id":
-		if e.HasID {
-			return errors.New("the message has two ids")
-		}
-		n, err := strconv.ParseInt(string(value), 10, 64)
-		if err != nil || n < 0 || n > math.MaxInt32 {
-			return errBadID
-		}
-		e.ID, e.HasID = n, true
+		return memberID
 	case "method":
-		return stringField(&e.Method, value, "method")
+		return memberMethod
 	case "sessionId":
-		return stringField(&e.SessionID, value, "sessionId")
+		return memberSession
 	case "params":
-		if e.paramsTo != 0 {
-			return errors.New("the message has two params")
-		}
-		e.paramsFrom, e.paramsTo = from, to
+		return memberParams
+	case "result":
+		return memberResult
+	case "error":
+		return memberError
 	}
-	return nil
+	return 0
 }
 
-func stringField(dst *string, value []byte, name string) error {
-	if *dst != "" {
-		return fmt.Errorf("the message has two fields %s", name)
+func (s *scanner) object(env *Envelope) {
+	if c, ok := s.next(); !ok || c != '{' {
+		s.failHere("no JSON object")
+		return
 	}
-	if value[0] != '"' {
-		return fmt.Errorf("the message's %s is not a string", name)
+	s.pos++
+	c, ok := s.next()
+	if ok && c == '}' {
+		s.pos++
+		s.end()
+		return
 	}
-	if bytes.IndexByte(value, '\\') < 0 {
-		*dst = string(value[1 : len(value)-1])
-		return nil
-	}
-	if err := json.Unmarshal(value, dst); err != nil {
-		return fmt.Errorf("the message's %s: %w", name, err)
-	}
-	return nil
-}
-
-func blanks(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// stringEnd returns the index behind the string that starts at i, or -1.
-func stringEnd(b []byte, i int) int {
-	if i >= len(b) || b[i] != '"' {
-		return -1
-	}
-	for i++; i < len(b); i++ {
-		j := bytes.IndexByte(b[i:], '"')
-		if j < 0 {
-			return -1
+	seen := 0
+	comma := int64(-1) // of the member being read
+	for {
+		if c, ok = s.next(); !ok || c != '"' {
+			s.failHere("no member name")
+			return
 		}
-		k := bytes.IndexByte(b[i:i+j], '\\')
-		if k < 0 {
-			return i + j + 1
+		from := s.offset()
+		name, ok := s.text()
+		if !ok {
+			return
 		}
-		i += k + 1 // the escaped byte is skipped by the loop
-	}
-	return -1
-}
-
-// valueEnd returns the index behind the value that starts at i, or -1. Inside
-// arrays and objects only strings and brackets are looked at.
-func valueEnd(b []byte, i int) int {
-	if i >= len(b) {
-		return -1
-	}
-	switch b[i] {
-	case '"':
-		return stringEnd(b, i)
-	case '{', '[':
-		return nestedEnd(b, i)
-	}
-	from := i
-	for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' && b[i] > ' ' {
-		i++
-	}
-	if !json.Valid(b[from:i]) {
-		return -1
-	}
-	return i
-}
-
-func nestedEnd(b []byte, i int) int {
-	var open []byte
-	for i < len(b) {
-		switch c := b[i]; c {
-		case '"':
-			if i = stringEnd(b, i); i < 0 {
-				return -1
-			}
-			continue
-		case '{', '[':
-			open = append(open, c+2) // the matching bracket in ASCII
-		case '}', ']':
-			if open[len(open)-1] != c {
-				return -1
-			}
-			if open = open[:len(open)-1]; len(open) == 0 {
-				return i + 1
-			}
+		bit := memberBit(name)
+		if c, ok = s.next(); !ok || c != ':' {
+			s.failHere("no colon")
+			return
 		}
-		i++
-	}
-	return -1
-}
-
-// ScanReader reads the top level of a large message from a stream, keeping only
-// what an envelope holds. It has no params.
-func ScanReader(r io.Reader) (Envelope, error) {
-	var e Envelope
-	s := &streamScanner{br: bufio.NewReaderSize(r, 64<<10)}
-	if c, err := s.next(); err != nil || c != '{' {
-		return e, errNotObject
-	}
-	comma := int64(-1)
-	for first := true; ; first = false {
-		c, err := s.next()
-		if err != nil {
-			return e, s.broken()
+		s.pos++
+		if !s.member(bit, env) {
+			return
 		}
-		if first && c == '}' {
-			return e, nil
+		if seen&bit != 0 {
+			s.fail(from, "duplicate "+strconv.Quote(memberNames[bit]))
 		}
-		fieldFrom := s.at - 1
-		key, err := s.str(c, 64)
-		if err != nil {
-			return e, err
-		}
-		if c, err = s.next(); err != nil || c != ':' {
-			return e, s.broken()
-		}
-		value, err := s.value()
-		if err != nil {
-			return e, err
-		}
-		to := s.at
-		if string(key) != "params" {
-			if err := e.field(key, value, 0, len(value)); err != nil {
-				return e, err
-			}
-		}
-		c, err = s.next()
-		if err != nil {
-			return e, s.broken()
-		}
-		if string(key) == "sessionId" {
-			e.sessionFrom, e.sessionTo = int(fieldFrom), int(to)
+		seen |= bit
+		to := s.offset()
+		c, ok = s.next()
+		if bit == memberSession {
 			switch {
 			case comma >= 0:
-				e.sessionFrom = int(comma)
-			case c == ',':
-				e.sessionTo = int(s.at)
+				env.session = Span{comma, to}
+			case ok && c == ',':
+				env.session = Span{from, s.offset() + 1}
+			default:
+				env.session = Span{from, to}
 			}
 		}
-		switch c {
-		case '}':
-			return e, nil
-		case ',':
-			comma = s.at - 1
+		switch {
+		case ok && c == ',':
+			comma = s.offset()
+			s.pos++
+		case ok && c == '}':
+			s.pos++
+			s.end()
+			return
 		default:
-			return e, s.broken()
+			s.failHere("no comma or brace behind a member")
+			return
 		}
 	}
 }
 
-type streamScanner struct {
-	br *bufio.Reader
-	at int64
-}
-
-func (s *streamScanner) broken() error {
-	return fmt.Errorf("the message is not valid JSON at byte %d", s.at)
-}
-
-func (s *streamScanner) byte() (byte, error) {
-	c, err := s.br.ReadByte()
-	if err == nil {
-		s.at++
-	}
-	return c, err
-}
-
-// next returns the next byte that is not blank.
-func (s *streamScanner) next() (byte, error) {
-	for {
-		c, err := s.byte()
-		if err != nil || (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
-			return c, err
-		}
+// end makes sure that nothing follows the object.
+func (s *scanner) end() {
+	if _, ok := s.next(); ok {
+		s.failHere("more than one JSON value")
 	}
 }
 
-// str reads a string whose opening quote is c, keeping at most limit bytes.
-func (s *streamScanner) str(c byte, limit int) ([]byte, error) {
+// member reads the value of a member into env.
+func (s *scanner) member(bit int, env *Envelope) bool {
+	c, ok := s.next()
+	if !ok {
+		s.failHere("no value")
+		return false
+	}
+	from := s.offset()
+	switch bit {
+	case memberID:
+		return s.id(c, env)
+	case memberMethod:
+		return s.stringMember(c, bit, &env.Method)
+	case memberSession:
+		return s.stringMember(c, bit, &env.SessionID)
+	}
+	ok = s.value(c)
+	span := Span{from, s.offset()}
+	switch bit {
+	case memberParams:
+		env.Params = span
+	case memberResult:
+		env.Result = span
+	case memberError:
+		env.Error = span
+	}
+	return ok
+}
+
+func (s *scanner) stringMember(c byte, bit int, to *string) bool {
 	if c != '"' {
-		return nil, s.broken()
+		s.failHere(strconv.Quote(memberNames[bit]) + " that is not a string")
+		return s.value(c)
 	}
-	var out []byte
-	for {
-		c, err := s.byte()
-		if err != nil {
-			return nil, s.broken()
-		}
-		if c == '"' {
-			return out, nil
-		}
-		if len(out) < limit {
-			out = append(out, c)
-		}
-		if c == '\\' {
-			if c, err = s.byte(); err != nil {
-				return nil, s.broken()
-			}
-			if len(out) < limit {
-				out = append(out, c)
-			}
-		}
+	text, ok := s.text()
+	if *to == "" { // the first of two is the one to answer
+		*to = string(text)
 	}
+	return ok
 }
 
-// value reads a value. Scalars are returned as they stand, of longer strings the
-// beginning; arrays and objects are skipped.
-func (s *streamScanner) value() ([]byte, error) {
-	c, err := s.next()
-	if err != nil {
-		return nil, s.broken()
+// id reads a command's number. Chrome takes every spelling of a whole number
+// that fits 32 bits, 1.0 and 1e2 included.
+func (s *scanner) id(c byte, env *Envelope) bool {
+	const problem = `"id" that is not a whole number of 32 bits`
+	from := s.offset()
+	if c == '"' || c == '{' || c == '[' {
+		s.fail(from, problem)
+		return s.value(c)
 	}
-	switch c {
-	case '"':
-		body, err := s.str(c, 1024)
-		return append(append([]byte{'"'}, body...), '"'), err
-	case '{', '[':
-		return []byte("null"), s.skip()
-	}
-	out := []byte{c}
-	for {
-		c, err := s.byte()
-		if err != nil {
-			return nil, s.broken()
-		}
-		if c == ',' || c == '}' || c <= ' ' {
-			s.at--
-			s.br.UnreadByte()
-			return out, nil
-		}
-		if len(out) < 64 {
-			out = append(out, c)
-		}
-	}
-}
-
-// skip reads to the end of the array or object that was just opened.
-func (s *streamScanner) skip() error {
-	for depth := 1; depth > 0; {
-		c, err := s.byte()
-		if err != nil {
-			return s.broken()
-		}
-		switch c {
-		case '"':
-			if _, err := s.str(c, 0); err != nil {
-				return err
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-	}
-	return nil
-}
-
-// SessionOfTail returns the session of a message from Chrome by its end. Chrome
-// writes the top-level sessionId last, and only a top-level field can stand
-// directly before the last bracket.
-func SessionOfTail(tail []byte) (string, bool) {
-	rest, ok := bytes.CutSuffix(tail, []byte(`"}`))
+	raw, ok := s.scalar()
 	if !ok {
-		return "", false
+		return false
 	}
-	i := bytes.LastIndexByte(rest, '"')
-	if i < 0 {
-		return "", false
+	n, plain := digits(raw)
+	if !plain {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || f != math.Trunc(f) || f < math.MinInt32 || f > math.MaxInt32 {
+			s.fail(from, problem)
+			return true
+		}
+		n = int64(f)
 	}
-	if !bytes.HasSuffix(rest[:i], []byte(`,"sessionId":`)) {
-		return "", false
+	if !env.HasID {
+		env.ID, env.HasID = n, true
 	}
-	return string(rest[i+1:]), true
+	return true
 }
 
-// StripSession takes the session, which stands last, out of a message from
-// Chrome.
-func StripSession(m *Message) *Message {
-	id, ok := SessionOfTail(m.Tail())
+// digits reads a number of up to nine digits.
+func digits(b []byte) (n int64, ok bool) {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, len(b) > 0 && len(b) < 10
+}
+
+// text reads a string and resolves its escapes. The bytes are valid until the
+// scanner goes on. A text longer than keptMax is no name that matters.
+func (s *scanner) text() ([]byte, bool) {
+	from := s.offset()
+	raw, whole, ok := s.str(true)
 	if !ok {
-		return m
+		return nil, false
 	}
-	field := int64(len(`,"sessionId":""`) + len(id))
-	if m.plain() {
-		m.b = append(m.b[:int64(len(m.b))-field-1], '}')
-		m.size = int64(len(m.b))
-		return m
+	if !whole || len(raw) > keptMax {
+		s.fail(from, "name too long")
+		return nil, true
 	}
-	m.cutFrom, m.cutTo = m.size-field-1, m.size-1
-	return m
-}
-
-// SpliceSession puts a session first into a message that has none.
-func SpliceSession(m *Message, session string) *Message {
-	head := m.Head()
-	at := bytes.IndexByte(head, '{') + 1
-	field := `"sessionId":"` + session + `"`
-	if next := blanks(head, at); next < len(head) && head[next] != '}' {
-		field += ","
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw, true
 	}
-	if m.plain() {
-		b := make([]byte, 0, len(m.b)+len(field))
-		b = append(b, m.b[:at]...)
-		b = append(b, field...)
-		b = append(b, m.b[at:]...)
-		m.b, m.size = b, int64(len(b))
-		return m
+	quoted := append(append([]byte{'"'}, raw...), '"')
+	var text string
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		s.fail(from, "unknown escape in a name")
 	}
-	m.insertAt, m.insert = int64(at), []byte(field)
-	return m
+	return []byte(text), true
 }
