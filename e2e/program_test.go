@@ -112,7 +112,7 @@ func startServe(t testing.TB, s *site, log string, extra ...string) *serve {
 	t.Helper()
 	args := append([]string{"serve", "--json", "--listen", "127.0.0.1:0", "--log", log, "--host-rules", s.hostRules()}, sandboxFlag()...)
 	args = append(append(args, quick()...), extra...)
-	v := &serve{t: t, cmd: command(t, args...), tmp: t.TempDir(), stderr: &syncBuffer{}, waited: make(chan struct{})}
+	v := &serve{t: t, cmd: command(t, args...), tmp: scratch(t), stderr: &syncBuffer{}, waited: make(chan struct{})}
 	v.cmd.Env = append(os.Environ(), "TMPDIR="+v.tmp)
 	v.cmd.Stderr = v.stderr
 	stdout, err := v.cmd.StdoutPipe()
@@ -139,6 +139,20 @@ func startServe(t testing.TB, s *site, log string, extra ...string) *serve {
 	}
 	v.endpoint = ready.Endpoint
 	return v
+}
+
+// scratch is a folder that is removed in the end, however long the children of a
+// killed Chrome still write into it.
+func scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "browser-governor-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		waitFor(t, "the folder of a killed Chrome to be removed", func() bool { return os.RemoveAll(dir) == nil })
+	})
+	return dir
 }
 
 // end waits for the process.

@@ -124,8 +124,7 @@ func fileAnswer(f *robots.File, token, url string) robotsAnswer {
 	got := f.Ask(token, url)
 	a := robotsAnswer{URL: url, Allow: got.Allow, Rule: got.Rule, Line: got.Line}
 	if got.HasDelay {
-		s := got.Delay.Seconds()
-		a.CrawlDelay = &s
+		a.CrawlDelay = &got.DelaySeconds
 	}
 	return a
 }

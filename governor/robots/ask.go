@@ -13,6 +13,8 @@ type Answer struct {
 
 	Delay    time.Duration // crawl-delay of the group
 	HasDelay bool          // whether the group has one; 0 is a value
+
+	DelaySeconds float64 // the same, as the file gives it
 }
 
 // fitWork is how many bytes of rules and path one question may look at, and
@@ -35,7 +37,7 @@ func (r *Rules) Ask(rawURL string) Answer {
 }
 
 func (r *Rules) ask(t target) Answer {
-	a := Answer{Group: r.Group, Delay: r.Delay, HasDelay: r.HasDelay}
+	a := Answer{Group: r.Group, Delay: r.Delay, HasDelay: r.HasDelay, DelaySeconds: r.DelaySeconds}
 	if !t.governed() {
 		return Answer{Allow: true}
 	}

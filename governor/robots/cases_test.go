@@ -92,6 +92,10 @@ func TestCases(t *testing.T) {
 			if ns := *c.CrawlDelay * 1e9; ns < math.MaxInt64 {
 				want = time.Duration(ns)
 			}
+			if a.DelaySeconds != *c.CrawlDelay {
+				ok = false
+				t.Errorf("%s: delay = %v s, want %v s: %s", c.ID, a.DelaySeconds, *c.CrawlDelay, c.Why)
+			}
 			if a.Delay != want {
 				ok = false
 				t.Errorf("%s: delay = %v, want %v: %s", c.ID, a.Delay, want, c.Why)

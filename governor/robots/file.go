@@ -3,7 +3,6 @@ package robots
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Caps on what a File keeps for people to read.
@@ -53,8 +52,8 @@ type ruleLine struct {
 }
 
 type delayLine struct {
-	delay time.Duration
-	names int32 // end of the names above the line: those below it are not meant
+	delay float64 // seconds
+	names int32   // end of the names above the line: those below it are not meant
 }
 
 type group struct {

@@ -146,7 +146,7 @@ func TestDelay(t *testing.T) {
 	} {
 		got := "no"
 		if d, ok := parseDelay(s); ok {
-			got = d.String()
+			got = duration(d).String()
 		}
 		if got != want {
 			t.Errorf("%.20q: %s, want %s", s, got, want)

@@ -15,8 +15,12 @@ type Rules struct {
 	Group    string        // the name under which the file speaks to the agent: its token, "*", or "" for not at all
 	Delay    time.Duration // the longest crawl-delay of the group
 	HasDelay bool          // whether there is one: no delay is not a delay of 0
-	Warnings []Warning
-	Records  []Record
+
+	// DelaySeconds is the delay as the file gives it, also where it is too long
+	// for a Duration.
+	DelaySeconds float64
+	Warnings     []Warning
+	Records      []Record
 
 	rules []rule
 	bytes int
@@ -60,7 +64,8 @@ func (f *File) For(token string) *Rules {
 		}
 		for _, d := range f.delays[g.delays:end.delays] {
 			if g.names+int32(at) < d.names {
-				r.Delay, r.HasDelay = max(r.Delay, d.delay), true
+				r.DelaySeconds, r.HasDelay = max(r.DelaySeconds, d.delay), true
+				r.Delay = duration(r.DelaySeconds)
 			}
 		}
 	}
