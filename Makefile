@@ -6,7 +6,8 @@ export PATH := $(CURDIR)/.cache/bin:$(PATH)
 
 SETUP    := .ci/setup
 FUZZTIME ?= 30s
-GOVERNED := bin/browser-governor run --no-sandbox --policy examples/policy.yaml
+# A log of their own, so that trying the examples takes nothing from a real budget.
+GOVERNED := bin/browser-governor run --no-sandbox --policy examples/policy.yaml --log .cache/example-log
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-clients bench lint fuzz clean distclean \
