@@ -37,6 +37,9 @@ test: ## all Go tests, end-to-end tests with a real Chromium included
 test-clients: build ## Playwright, Puppeteer and browser-use as they are, plain and governed
 	@$(SETUP) browser clients python
 	node --test --test-reporter=spec e2e/clients/clients.test.mjs
+	bin/browser-governor run --no-sandbox --policy e2e/clients/policy.yaml --log "$$(mktemp -d .cache/client-log.XXXXXX)" -- \
+		node --test --test-reporter=spec e2e/clients/clients.test.mjs
+	rm -rf .cache/client-log.*
 	$(MAKE) example-playwright example-puppeteer example-browser-use
 
 example-playwright: build ## the Playwright example through the governor

@@ -1,5 +1,7 @@
-// The two drivers run the same script against a plain Chromium and must tell
-// the same story: same values, same statuses, same pages.
+// The two drivers run the same script and must tell the same story: same values,
+// same statuses, same pages. With BROWSER_GOVERNOR_CDP_URL set they run against
+// that endpoint, else against a plain Chromium: a governor must change nothing
+// where it refuses nothing.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -41,7 +43,8 @@ before(async () => {
   await new Promise(resolve => site.listen(0, '127.0.0.1', resolve));
   folder = await mkdtemp(join(tmpdir(), 'driver-test-'));
   await writeFile(join(folder, 'upload.txt'), 'hello');
-  chromium = await startChromium();
+  const endpoint = process.env.BROWSER_GOVERNOR_CDP_URL;
+  chromium = endpoint ? { endpoint, stop: async () => {} } : await startChromium();
 });
 
 after(async () => {
