@@ -27,8 +27,8 @@
 // zeros in the first line of all. [Verify] follows it over all files. It finds
 // an edited, inserted, moved or missing line, a missing file in the middle, and
 // a missing end of any file but the newest. It cannot find by itself that the
-// newest lines are missing, or that somebody rewrote every line from some point
-// to the end: for that, keep the head ([Log.Head], [Report.Head]) somewhere else
+// newest lines are missing, that the newest line of all was edited, or that
+// somebody rewrote every line from some point to the end: for that, keep the head ([Log.Head], [Report.Head]) somewhere else
 // and hand it to Verify. Deleting the oldest files is how old logs are thrown
 // away; it is reported, not refused.
 //

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"math/bits"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -243,6 +244,9 @@ func (p *scanner) string() (string, bool) {
 	p.i++
 	start, escaped, ascii := p.i, false, true
 	for p.i < len(p.s) {
+		if p.i += plain(p.s[p.i:]); p.i == len(p.s) {
+			break
+		}
 		switch c := p.s[p.i]; {
 		case c == '"':
 			out := p.s[start:p.i]
@@ -259,12 +263,34 @@ func (p *scanner) string() (string, bool) {
 			p.i++ // what follows is looked at by unquote; it must not end the string
 		case c < ' ':
 			return "", false
-		case c >= utf8.RuneSelf:
+		default: // not ASCII
 			ascii = false
 		}
 		p.i++
 	}
 	return "", false
+}
+
+// plain counts the bytes of s before the first that means something in a JSON
+// string: a quote, a backslash, a control character, or one outside of ASCII. It
+// looks at eight at a time; that is a third of the price of a line.
+func plain(s string) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// The lowest high bit is right; those above it may come from a borrow.
+		if m := (x | (x - ' '*ones) | ((x ^ '"'*ones) - ones) | ((x ^ '\\'*ones) - ones)) & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return i
 }
 
 func unquote(s string) (string, bool) {

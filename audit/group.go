@@ -31,9 +31,10 @@ func (l *Log) submit(e *entry) error {
 		return e.err
 	}
 	l.led = true
+	batch := append(l.spare, e)
+	l.spare = nil
 	l.mu.Unlock()
-	l.own = append(l.own[:0], e)
-	l.lead(l.own)
+	l.lead(batch)
 	return e.err
 }
 
@@ -54,7 +55,7 @@ func (l *Log) lead(batch []*entry) {
 	}
 	next := l.queue
 	if len(next) == 0 {
-		l.led = false
+		l.led, l.spare = false, batch[:0]
 		if l.closed {
 			l.idle.Broadcast()
 		}

@@ -39,13 +39,13 @@ type Log struct {
 	lock *lockFile
 	pool sync.Pool // of *entry
 	w    *writer   // belongs to whoever leads, see group.go
-	own  []*entry  // likewise
 
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed when the goroutine that syncs has ended
 
 	mu     sync.Mutex
 	queue  []*entry // wait for the leader
+	spare  []*entry // an empty slice for the next leader
 	led    bool     // somebody leads
 	idle   sync.Cond
 	closed bool
