@@ -100,7 +100,6 @@ func Launch(ctx context.Context, gov Governor, o Options) (*Browser, error) {
 	b.life, b.endLife = context.WithCancel(context.Background())
 	b.sessions.init()
 	b.requests.init()
-	b.refusals.init()
 	if err := b.startGuard(); err != nil {
 		return nil, err
 	}

@@ -271,9 +271,9 @@ func (c *conn) refuse(env Envelope, code int, message string, r *governor.Refusa
 	c.deliver(NewMessage(b))
 }
 
-// refusalData is a refusal as programs read it, in CDP errors and HTTP bodies.
+// refusalData is a refusal as programs read it, beside its sentence.
 func refusalData(r *governor.Refusal) map[string]any {
-	d := map[string]any{"id": r.ID, "reason": r.Reason, "message": r.Sentence, "retryable": r.Retryable}
+	d := map[string]any{"id": r.ID, "reason": r.Reason, "retryable": r.Retryable}
 	if r.Rule != "" {
 		d["rule"] = r.Rule
 	}

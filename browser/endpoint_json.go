@@ -113,7 +113,9 @@ func (ep *Endpoint) serveNew(w http.ResponseWriter, r *http.Request) {
 	var refusal *governor.Refusal
 	if errors.As(err, &refusal) {
 		w.Header().Set("X-Governor-Reason", string(refusal.Reason))
-		writeJSONBody(w, http.StatusForbidden, refusalData(refusal))
+		body := refusalData(refusal)
+		body["message"] = refusal.Sentence
+		writeJSONBody(w, http.StatusForbidden, body)
 		return
 	}
 	if err != nil {

@@ -80,7 +80,7 @@ func (c *conn) handleInput(s *session, item inputItem) {
 		s.mu.Lock()
 		s.classify.Refused()
 		s.mu.Unlock()
-		c.b.refusals.add(a.Tab, d.Refusal)
+		c.b.refusals.add(d.Refusal)
 		if d.Refusal.Reason != governor.Abandoned {
 			c.refuse(item.env, cdpRefused, d.Refusal.Sentence, d.Refusal)
 		}

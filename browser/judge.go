@@ -139,7 +139,7 @@ func (c *conn) navigate(s *session, m *Message, env Envelope, params []byte, a a
 	d := b.gov.Admit(c.ctx, a)
 	if !d.Allowed() {
 		m.Release()
-		b.refusals.add(a.Tab, d.Refusal)
+		b.refusals.add(d.Refusal)
 		if d.Refusal.Reason != governor.Abandoned {
 			c.refuse(env, cdpRefused, d.Refusal.Sentence, d.Refusal)
 		}

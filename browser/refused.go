@@ -12,44 +12,25 @@ import (
 	"browsergovernor/governor"
 )
 
-// refusals remembers the last refusal of each tab and the sentences of the
-// latest ones, so that Go callers can get a refusal back as a value. It is safe
-// for concurrent use and bounded.
+// refusals remembers the latest refusals, so that Go callers can get one back as
+// a value by its sentence. It is safe for concurrent use.
 type refusals struct {
-	mu    sync.Mutex
-	byTab map[string]*governor.Refusal
-	last  []*governor.Refusal // newest last, at most maxRefusals
+	mu   sync.Mutex
+	last []*governor.Refusal // newest last, at most maxRefusals
 }
 
 const maxRefusals = 256
 
-func (rs *refusals) init() { rs.byTab = map[string]*governor.Refusal{} }
-
-func (rs *refusals) add(tab string, r *governor.Refusal) {
+func (rs *refusals) add(r *governor.Refusal) {
 	if r == nil {
 		return
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if tab != "" {
-		rs.byTab[tab] = r
-	}
 	if len(rs.last) == maxRefusals {
 		rs.last = append(rs.last[:0], rs.last[1:]...)
 	}
 	rs.last = append(rs.last, r)
-}
-
-func (rs *refusals) forgetTab(tab string) {
-	rs.mu.Lock()
-	delete(rs.byTab, tab)
-	rs.mu.Unlock()
-}
-
-func (rs *refusals) ofTab(tab string) *governor.Refusal {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	return rs.byTab[tab]
 }
 
 // said returns the newest refusal whose sentence stands in text.

@@ -74,7 +74,7 @@ func (b *Browser) askAgain(p *actions.Paused) {
 // refuseRequest answers a request with the refusal, in a form its asker can
 // read. The request never leaves Chrome.
 func (b *Browser) refuseRequest(p *actions.Paused, a actions.Action, r *governor.Refusal) {
-	b.refusals.add(a.Tab, r)
+	b.refusals.add(r)
 	headers := []actions.Header{
 		{Name: "Cache-Control", Value: "no-store"},
 		{Name: "X-Governor-Reason", Value: string(r.Reason)},

@@ -169,7 +169,6 @@ func (b *Browser) routeRoot(m *Message) {
 		if json.Unmarshal(body, &ev) == nil {
 			b.tabs.forget(ev.Params.TargetID)
 			b.requests.tabGone(b, ev.Params.TargetID)
-			b.refusals.forgetTab(ev.Params.TargetID)
 		}
 	}
 }

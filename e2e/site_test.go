@@ -56,11 +56,6 @@ func newSite(t testing.TB, pages map[string]http.HandlerFunc) *site {
 
 func (s *site) addr() string { return s.srv.Listener.Addr().String() }
 
-func (s *site) port() string {
-	_, port, _ := net.SplitHostPort(s.addr())
-	return port
-}
-
 // hostRules is the rule in the form of the command line.
 func (s *site) hostRules() string { return "MAP *.test " + s.addr() }
 
