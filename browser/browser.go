@@ -62,6 +62,7 @@ type Browser struct {
 	probe    atomic.Pointer[probe] // set during the self-test
 
 	work    sync.WaitGroup // goroutines that end with the browser; see spawn
+	swept   sync.WaitGroup // the goroutine that writes late outcomes
 	closing atomic.Bool
 	life    context.Context // ends with Chrome: what is held then is dropped
 	endLife context.CancelFunc
@@ -170,6 +171,7 @@ func (b *Browser) startChrome() error {
 	}
 	b.wire = &wire{out: b.proc.out, in: b.proc.in, dir: b.opts.TempDir}
 	b.root = newRoot(b.wire)
+	b.swept.Go(b.sweep)
 	b.work.Go(func() {
 		err := b.wire.readAll(b.route)
 		b.ended(err)
@@ -239,7 +241,7 @@ func (b *Browser) ended(err error) {
 		c.chromeGone()
 	}
 	b.guard.Close()
-	b.requests.end(b)
+	b.swept.Wait() // the last outcomes are written before anybody closes the log
 	close(b.done)
 }
 
@@ -255,6 +257,14 @@ func (b *Browser) Close() error {
 	<-b.done
 	b.work.Wait()
 	return err
+}
+
+// offWire runs f, which writes to the log, away from the goroutine that reads
+// the pipe: a slow disk must not stop Chrome's messages.
+func (b *Browser) offWire(f func()) {
+	if !b.spawn(f) {
+		f()
+	}
 }
 
 // spawn runs f on a goroutine that Close waits for, unless the browser has

@@ -28,8 +28,9 @@ func (b *Browser) targets(ctx context.Context) ([]targetInfo, error) {
 	}
 	out := make([]targetInfo, 0, len(res.TargetInfos))
 	for _, t := range res.TargetInfos {
-		if t.Type == "browser" || t.Type == "tab" {
-			continue
+		switch t.Type {
+		case "browser", "tab", "browser_ui":
+			continue // Chrome's own
 		}
 		out = append(out, t.listed())
 	}

@@ -19,10 +19,11 @@ type hop struct {
 	started  time.Time     // when Chrome was told to go on
 	first    time.Time     // when the first request of the chain paused
 	hold     time.Duration // what the whole chain may be held
+	answered bool          // the server's answer was seen
 	retrying bool          // the answer was turned into a retry of the same URL
 }
 
-// hops are kept by Fetch request id for as long as an answer may come.
+// hops are navigations on their way, by Fetch request id.
 type hops struct {
 	mu sync.Mutex
 	m  map[string]*hop
@@ -57,7 +58,10 @@ func (h *hops) take(requestID string) *hop {
 func (b *Browser) pausedEvent(body []byte) {
 	p, err := parsePaused(body)
 	if err != nil {
-		b.log.Error("a pause could not be read; the request stays stopped", "err", err)
+		b.log.Error("a pause could not be read; its request fails", "err", err)
+		if id, _, ok := quotedAfter(body, `"requestId":"`); ok {
+			b.root.tell("Fetch.failRequest", []byte(`{"requestId":"`+string(id)+`","errorReason":"BlockedByClient"}`))
+		}
 		return
 	}
 	if test := b.probe.Load(); test != nil {
@@ -94,6 +98,24 @@ func parsePaused(body []byte) (*actions.Paused, error) {
 	return &p, err
 }
 
+// answerLate is how long the answer to a navigation is waited for before its
+// outcome is written down as not observed.
+const answerLate = 5 * time.Minute
+
+// late takes out what has waited too long; all takes out everything.
+func (h *hops) late(now time.Time, all bool) []*hop {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []*hop
+	for id, v := range h.m {
+		if all || now.Sub(v.started) > answerLate {
+			delete(h.m, id)
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func (b *Browser) judgePause(p *actions.Paused) {
 	if p.ResponseStage() {
 		b.answered(p)
@@ -113,8 +135,9 @@ func (b *Browser) judgePause(p *actions.Paused) {
 	}
 	h := &hop{action: a, first: time.Now(), hold: b.holdOf(a)}
 	if prev := b.previous(p); prev != nil {
-		h.follow(prev, p)
-	} else if top && b.redeem(p, h) {
+		b.insideRedirect(prev)
+		h.follow(prev)
+	} else if top && p.RedirectedRequestID == "" && b.redeem(p, h) {
 		b.release(p, h)
 		return
 	}
@@ -197,8 +220,16 @@ func (b *Browser) previous(p *actions.Paused) *hop {
 	return b.hops.take(p.RedirectedRequestID)
 }
 
+// insideRedirect gives back the charge of a navigation that Chrome redirected by
+// itself, without asking: an http URL of a host that wants https (HSTS).
+func (b *Browser) insideRedirect(prev *hop) {
+	if !prev.answered {
+		b.gov.Settle(prev.id, governor.Outcome{Credit: true, Err: "redirected inside the browser"})
+	}
+}
+
 // follow continues a chain: the next redirect hop, or the retry of the same.
-func (h *hop) follow(prev *hop, p *actions.Paused) {
+func (h *hop) follow(prev *hop) {
 	h.first, h.hold = prev.first, prev.hold
 	h.action.Cause = prev.id
 	if prev.retrying {
@@ -240,16 +271,14 @@ func (b *Browser) release(p *actions.Paused, h *hop) {
 	b.pass.Admit(p.URL)
 	h.started = time.Now()
 	document := h.action.Kind == actions.Navigation
-	if document || p.RedirectedRequestID != "" {
-		b.hops.put(p.RequestID, h)
-	}
 	if document {
+		b.hops.put(p.RequestID, h)
 		if t := b.tabs.get(h.action.Tab); t != nil {
 			id := h.id
 			t.lastAction.Store(&id)
 		}
 	} else {
-		b.requests.wait(b, &request{id: h.id, url: p.URL, tab: h.action.Tab, started: h.started})
+		b.requests.wait(&request{id: h.id, url: p.URL, tab: h.action.Tab, started: h.started})
 	}
 	b.goOn(p, document)
 }

@@ -206,7 +206,7 @@ func (b *Browser) navigateReplied(t *ticket, body []byte) {
 		why = reply.Result.ErrorText
 	}
 	if b.tickets.take(t) {
-		go b.gov.Settle(t.id, governor.Outcome{Credit: true, Err: why})
+		b.offWire(func() { b.gov.Settle(t.id, governor.Outcome{Credit: true, Err: why}) })
 	}
 }
 

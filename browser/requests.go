@@ -34,7 +34,6 @@ type requests struct {
 	byURL   map[string][]*request
 	seen    map[string]struct{} // network request ids already used, so that two sessions do not settle twice
 	seenOld map[string]struct{}
-	swept   time.Time
 }
 
 func (rs *requests) init() {
@@ -43,20 +42,16 @@ func (rs *requests) init() {
 }
 
 // wait keeps r until its outcome is seen.
-func (rs *requests) wait(b *Browser, r *request) {
+func (rs *requests) wait(r *request) {
 	rs.mu.Lock()
 	rs.byURL[r.url] = append(rs.byURL[r.url], r)
-	late := rs.lateLocked(r.started)
 	rs.mu.Unlock()
-	settleUnseen(b, late)
 }
 
-// lateLocked takes out what has waited too long, at most once a second.
-func (rs *requests) lateLocked(now time.Time) []*request {
-	if now.Sub(rs.swept) < time.Second {
-		return nil
-	}
-	rs.swept = now
+// late takes out what has waited too long.
+func (rs *requests) late(now time.Time) []*request {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	return rs.takeLocked(func(r *request) bool {
 		limit := settleLate
 		if r.status != 0 {
@@ -86,12 +81,40 @@ func (rs *requests) takeLocked(match func(*request) bool) []*request {
 	return out
 }
 
+// sweep writes down, once a second, what has waited too long for its outcome,
+// until Chrome ends; then everything.
+func (b *Browser) sweep() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			settleUnseen(b, b.requests.late(now))
+			settleHops(b, b.hops.late(now, false))
+		case <-b.life.Done():
+			b.requests.end(b)
+			settleHops(b, b.hops.late(time.Time{}, true))
+			return
+		}
+	}
+}
+
+func settleHops(b *Browser, hs []*hop) {
+	for _, h := range hs {
+		if !h.answered {
+			b.gov.Settle(h.id, governor.Outcome{Err: "answer not observed"})
+		}
+	}
+}
+
 // tabGone settles what a closed tab was still waiting for.
 func (rs *requests) tabGone(b *Browser, tab string) {
 	rs.mu.Lock()
 	gone := rs.takeLocked(func(r *request) bool { return r.tab == tab })
 	rs.mu.Unlock()
-	go settleUnseen(b, gone)
+	if len(gone) > 0 {
+		b.offWire(func() { settleUnseen(b, gone) })
+	}
 }
 
 // end settles everything, since Chrome is gone.
@@ -132,7 +155,7 @@ func (rs *requests) sawResponse(b *Browser, s *session, body []byte) {
 	if ev.status == 429 || ev.status == 503 {
 		o.Header = responseHeaders(body)
 	}
-	b.gov.Settle(r.id, o)
+	b.offWire(func() { b.gov.Settle(r.id, o) })
 }
 
 func (rs *requests) matchLocked(ev responseSeen) *request {

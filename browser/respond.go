@@ -30,6 +30,11 @@ func (b *Browser) answered(p *actions.Paused) {
 		return
 	}
 	status := p.ResponseStatusCode
+	if p.ResponseHeader("Non-Authoritative-Reason") != "" {
+		b.passResponse(p) // Chrome's own redirect, for HSTS: no server said it
+		return
+	}
+	h.answered = true
 	switch {
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		retry := b.gov.Settle(h.id, governor.Outcome{Status: status, Header: entriesToHeader(p.ResponseHeaders), Latency: latency})
@@ -45,7 +50,7 @@ func (b *Browser) answered(p *actions.Paused) {
 	default:
 		b.hops.take(p.RequestID)
 		// The disk cache shows only in the Network event that follows.
-		b.requests.wait(b, &request{
+		b.requests.wait(&request{
 			id: h.id, url: p.URL, tab: h.action.Tab,
 			started: h.started, status: status, latency: latency,
 		})
