@@ -206,7 +206,7 @@ func TestCreditGivesBackOnce(t *testing.T) {
 		g.Settle(d.ID, Outcome{Credit: true})
 		g.Settle(d.ID, Outcome{Credit: true})
 		s := g.Status()
-		if s.Interactions != 0 || s.Total != 0 || s.Hosts != nil && len(s.Hosts) > 0 {
+		if s.Interactions != 0 || s.Total != 0 || len(s.Hosts) > 0 {
 			t.Errorf("%+v", s)
 		}
 		if evs := m.all(); len(evs) != 2 || !evs[1].Credited || evs[1].FromCache {

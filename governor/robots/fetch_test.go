@@ -203,7 +203,7 @@ func TestRequestIsHonest(t *testing.T) {
 		}
 		if r.URL.Path == "/robots.txt" {
 			http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
-			http.Redirect(w, r, "http://u:p@"+r.Host+"/moved", 302)
+			http.Redirect(w, r, "http://u:p@"+r.Host+"/moved", http.StatusFound)
 		}
 	}))
 	defer site.Close()
