@@ -118,7 +118,25 @@ func Launch(ctx context.Context, gov Governor, o Options) (*Browser, error) {
 		b.Close()
 		return nil, fmt.Errorf("starting Chrome: %w", err)
 	}
+	if err := b.announce(); err != nil {
+		b.Close()
+		return nil, err
+	}
 	return b, nil
+}
+
+// announce writes down what was started, and every protection that is off. A log
+// that cannot take it starts nothing.
+func (b *Browser) announce() error {
+	if err := b.gov.Note("chrome_started", b.version.Browser+" as "+b.userAgent); err != nil {
+		return fmt.Errorf("writing the log: %w", err)
+	}
+	for _, off := range b.policy.SwitchedOff() {
+		if err := b.gov.Note("protection_off", off); err != nil {
+			return fmt.Errorf("writing the log: %w", err)
+		}
+	}
+	return nil
 }
 
 func userAgent(p governor.Policy, chromeUA string) string {

@@ -199,3 +199,14 @@ func TestEnvNamesAreUnique(t *testing.T) {
 		t.Errorf("%d variables", len(seen))
 	}
 }
+
+func TestSwitchedOff(t *testing.T) {
+	p := governor.DefaultPolicy()
+	if off := p.SwitchedOff(); len(off) != 0 {
+		t.Errorf("the default policy switches off %q", off)
+	}
+	p.Robots.Mode, p.Identity, p.Robots.SkipHosts = governor.RobotsWarn, governor.Off, []string{"*"}
+	if off := p.SwitchedOff(); len(off) != 3 {
+		t.Errorf("got %q, want three", off)
+	}
+}

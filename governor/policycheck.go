@@ -176,3 +176,19 @@ func slips(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// SwitchedOff names the protections that the policy switches off, in words for
+// the log. Mostly there are none.
+func (p Policy) SwitchedOff() []string {
+	var off []string
+	if m := p.Robots.Mode; m == RobotsWarn || m == RobotsOff {
+		off = append(off, "robots.mode is "+string(m)+": robots.txt refuses nothing")
+	}
+	if slices.Contains(p.Robots.SkipHosts, "*") {
+		off = append(off, `robots.skip_hosts has "*": no robots.txt is asked for`)
+	}
+	if p.Identity == Off {
+		off = append(off, "identity is off: requests do not name the agent")
+	}
+	return off
+}
