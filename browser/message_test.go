@@ -18,7 +18,7 @@ func sized(n int) string {
 }
 
 func TestReadDelimited(t *testing.T) {
-	sizes := []int{0, 100, 4096, 64 << 10, 256 << 10, memoryMax, memoryMax + 1, 3 << 20}
+	sizes := []int{0, 100, 4096, 64 << 10, 256 << 10, memoryMax, memoryMax + 1, 2 << 20}
 	var in bytes.Buffer
 	for _, n := range sizes {
 		in.WriteString(sized(n))
@@ -58,7 +58,7 @@ func TestReadDelimitedCutOff(t *testing.T) {
 
 func TestReadAll(t *testing.T) {
 	dir := t.TempDir()
-	for _, n := range []int{0, 5000, memoryMax - 1, memoryMax, memoryMax + 1, memoryMax + 2, 5 << 20} {
+	for _, n := range []int{0, 5000, memoryMax - 1, memoryMax, memoryMax + 1, memoryMax + 2, 2 << 20} {
 		text := sized(n)
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
 			m, err := ReadAll(r, dir, int64(len(text)))
@@ -128,7 +128,7 @@ func emptyDir(t *testing.T, dir string) {
 }
 
 func TestSessionsOfMessages(t *testing.T) {
-	long := strings.Repeat("x", 2<<20)
+	long := strings.Repeat("x", memoryMax)
 	for _, tt := range []struct {
 		name, in, stripped, spliced string
 	}{
