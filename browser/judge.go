@@ -35,7 +35,7 @@ func (c *conn) send(ctx context.Context, m *Message) error {
 		s.tab.lastConn.Store(c)
 	}
 	c.guessName(env.Method)
-	if m.plain() && !interesting(env.Method) {
+	if !interesting(env.Method) {
 		return c.forward(s, m, env)
 	}
 	params := m.params(env)

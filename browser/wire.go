@@ -25,13 +25,18 @@ func (w *wire) write(m *Message) error {
 	defer m.Release()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, err := m.WriteTo(w.in); err != nil {
-		return fmt.Errorf("%w: %v", errWireClosed, err)
-	}
-	if _, err := w.in.Write(messageEnd); err != nil {
-		return fmt.Errorf("%w: %v", errWireClosed, err)
+	if err := m.WriteDelimited(w.in); err != nil {
+		return w.brokenLocked(err)
 	}
 	return nil
+}
+
+// brokenLocked ends the pipe: part of a message may be on it, and whatever came
+// next would be read as the rest.
+func (w *wire) brokenLocked(err error) error {
+	w.in.Close()
+	w.out.Close()
+	return fmt.Errorf("%w: %v", errWireClosed, err)
 }
 
 // writeBytes sends one small message in one system call.
@@ -40,12 +45,10 @@ func (w *wire) writeBytes(b []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, err := w.in.Write(b); err != nil {
-		return fmt.Errorf("%w: %v", errWireClosed, err)
+		return w.brokenLocked(err)
 	}
 	return nil
 }
-
-var messageEnd = []byte{0}
 
 // readAll hands every message to route, in order, until Chrome closes its end.
 // route must not block: everything behind the message waits for it.
