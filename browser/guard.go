@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -29,7 +30,6 @@ type Guard struct {
 	cfg GuardConfig
 	ln  net.Listener
 
-	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
@@ -43,9 +43,9 @@ func NewGuard(c GuardConfig) (*Guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("egress guard: %w", err)
 	}
-	g := &Guard{cfg: c, ln: ln, conns: map[net.Conn]struct{}{}}
-	g.ctx, g.cancel = context.WithCancel(context.Background())
-	g.wg.Go(g.accept)
+	ctx, cancel := context.WithCancel(context.Background())
+	g := &Guard{cfg: c, ln: ln, cancel: cancel, conns: map[net.Conn]struct{}{}}
+	g.wg.Go(func() { g.accept(ctx) })
 	return g, nil
 }
 
@@ -70,17 +70,17 @@ func (g *Guard) Close() error {
 	return err
 }
 
-func (g *Guard) accept() {
+func (g *Guard) accept(ctx context.Context) {
 	for {
 		c, err := g.ln.Accept()
 		if err != nil {
-			if g.ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return
 			}
 			// Out of file descriptors: wait rather than spin. Nothing leaves
 			// meanwhile.
 			select {
-			case <-g.ctx.Done():
+			case <-ctx.Done():
 				return
 			case <-time.After(50 * time.Millisecond):
 			}
@@ -92,7 +92,7 @@ func (g *Guard) accept() {
 		}
 		g.wg.Go(func() {
 			defer g.drop(c)
-			g.serve(c)
+			g.serve(ctx, c)
 		})
 	}
 }
@@ -114,6 +114,13 @@ func (g *Guard) drop(c net.Conn) {
 	g.mu.Unlock()
 }
 
+// A connection has this long to say where it wants to go and to get there; the
+// shorter time for the dial leaves some for the answer.
+const (
+	socksTimeout = 30 * time.Second
+	dialTimeout  = 25 * time.Second
+)
+
 // SOCKS5 reply codes (RFC 1928 section 6).
 const (
 	socksOK          = 0
@@ -125,8 +132,8 @@ const (
 	socksNoAddress   = 8
 )
 
-func (g *Guard) serve(c net.Conn) {
-	c.SetDeadline(time.Now().Add(30 * time.Second))
+func (g *Guard) serve(ctx context.Context, c net.Conn) {
+	c.SetDeadline(time.Now().Add(socksTimeout))
 	host, port, code, err := socksRequest(c)
 	if err != nil {
 		if code != socksOK {
@@ -139,7 +146,7 @@ func (g *Guard) serve(c net.Conn) {
 		socksReply(c, socksNotAllowed)
 		return
 	}
-	out, err := g.dial(host, port)
+	out, err := g.dial(ctx, host, port)
 	if err != nil {
 		socksReply(c, dialCode(err))
 		return
@@ -162,8 +169,8 @@ func (g *Guard) refused(host string, port int, why string) {
 	}
 }
 
-func (g *Guard) dial(host string, port int) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(g.ctx, 25*time.Second)
+func (g *Guard) dial(ctx context.Context, host string, port int) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	return g.cfg.HostRules.DialWith(ctx, &net.Dialer{}, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 }
@@ -185,21 +192,29 @@ func dialCode(err error) byte {
 // socksRequest reads the greeting and the request. code is what to answer when
 // err is not nil; socksOK means that nobody understands an answer.
 func socksRequest(c net.Conn) (host string, port int, code byte, err error) {
-	var b [262]byte
+	var b [257]byte
 	if _, err = io.ReadFull(c, b[:2]); err != nil {
 		return "", 0, 0, err
 	}
 	if b[0] != 5 {
 		return "", 0, 0, fmt.Errorf("socks version %d", b[0])
 	}
-	if _, err = io.ReadFull(c, b[:b[1]]); err != nil {
+	methods := b[2 : 2+int(b[1])]
+	if _, err = io.ReadFull(c, methods); err != nil {
 		return "", 0, 0, err
+	}
+	if bytes.IndexByte(methods, 0) < 0 {
+		c.Write([]byte{5, 0xff}) // none of them is acceptable
+		return "", 0, 0, errors.New("socks client that wants authentication")
 	}
 	if _, err = c.Write([]byte{5, 0}); err != nil { // no authentication
 		return "", 0, 0, err
 	}
 	if _, err = io.ReadFull(c, b[:4]); err != nil {
 		return "", 0, 0, err
+	}
+	if b[0] != 5 {
+		return "", 0, 0, fmt.Errorf("socks version %d", b[0])
 	}
 	if b[1] != 1 {
 		return "", 0, socksNoCommand, fmt.Errorf("socks command %d", b[1])
@@ -211,7 +226,7 @@ func socksRequest(c net.Conn) (host string, port int, code byte, err error) {
 	case 4:
 		_, err = io.ReadFull(c, b[:16])
 		host = net.IP(b[:16]).String()
-	case 3:
+	case 3: // a name; Chrome leaves looking it up to us
 		if _, err = io.ReadFull(c, b[:1]); err == nil {
 			n := b[0]
 			_, err = io.ReadFull(c, b[:n])
@@ -225,6 +240,9 @@ func socksRequest(c net.Conn) (host string, port int, code byte, err error) {
 	}
 	if _, err = io.ReadFull(c, b[:2]); err != nil {
 		return "", 0, 0, err
+	}
+	if host == "" { // net.Dial would take it for this machine
+		return "", 0, socksNoAddress, errors.New("socks request without a host")
 	}
 	return host, int(binary.BigEndian.Uint16(b[:2])), socksOK, nil
 }

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func (p *Passes) Admit(rawURL string) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.m) >= maxPasses {
+	if _, again := p.m[key]; !again && len(p.m) >= maxPasses {
 		p.old, p.m = p.m, nil
 	}
 	if p.m == nil {
@@ -44,7 +45,7 @@ func (p *Passes) Admit(rawURL string) {
 
 // Allowed reports whether an admitted action asked for the host and port.
 func (p *Passes) Allowed(host string, port int) bool {
-	key := net.JoinHostPort(strings.ToLower(strings.TrimSuffix(host, ".")), strconv.Itoa(port))
+	key := hostKey(host, strconv.Itoa(port))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, ok := p.m[key]
@@ -82,6 +83,15 @@ func passKey(rawURL string) string {
 		default:
 			return ""
 		}
+	}
+	return hostKey(host, port)
+}
+
+// hostKey gives every spelling of a host one form. Addresses have several, an
+// IPv4 address inside IPv6 among them.
+func hostKey(host, port string) string {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.Unmap().String()
 	}
 	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(host, ".")), port)
 }
