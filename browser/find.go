@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -55,7 +54,6 @@ var versionPattern = regexp.MustCompile(`(\d+)\.\d+\.\d+\.\d+`)
 // itself, from its version. Client hints then stay consistent with it.
 func chromeUserAgent(ctx context.Context, path string, headless bool) (string, error) {
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Env = os.Environ()
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("asking %s for its version: %w", path, err)

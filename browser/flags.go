@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,12 +57,14 @@ var quietFlags = []string{
 }
 
 // guardedFlags may not be passed by the user: interception, identity or the
-// egress guard stand on them.
+// egress guard stand on them, or they would open a page before interception is
+// on or in a profile where prediction is.
 var guardedFlags = []string{
-	"remote-debugging-pipe", "remote-debugging-port", "remote-debugging-address",
-	"user-agent", "proxy-server", "proxy-bypass-list", "proxy-pac-url", "no-proxy-server",
-	"user-data-dir", "no-startup-window", "enable-unsafe-extension-debugging",
-	"host-resolver-rules", "enable-quic", "disable-blink-features",
+	"remote-debugging-pipe", "remote-debugging-port", "remote-debugging-address", "remote-debugging-io-pipes",
+	"user-agent", "proxy-server", "proxy-bypass-list", "proxy-pac-url", "proxy-auto-detect", "no-proxy-server",
+	"user-data-dir", "profile-directory", "guest", "no-startup-window", "app", "app-id", "restore-last-session", "enable-unsafe-extension-debugging",
+	"host-resolver-rules", "host-rules", "enable-quic", "origin-to-force-quic-on", "disable-blink-features",
+	"webrtc-ip-handling-policy", "force-webrtc-ip-handling-policy",
 }
 
 // commandLine returns Chrome's arguments. proxy is the guard's address.
@@ -70,14 +73,16 @@ func commandLine(o Options, profile, userAgent, proxy string) ([]string, error) 
 	var extra []string
 	for _, f := range o.ExtraFlags {
 		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		// Chrome opens what is no flag, and takes all behind a bare "--" for such.
+		if !strings.HasPrefix(f, "-") || name == "" {
+			return nil, fmt.Errorf("chrome flag %q: want --NAME or --NAME=VALUE", f)
+		}
 		if name == "disable-features" {
-			features = append(features[:len(features):len(features)], strings.Split(value, ",")...)
+			features = mergeFeatures(features, value)
 			continue
 		}
-		for _, g := range guardedFlags {
-			if name == g {
-				return nil, fmt.Errorf("chrome flag --%s belongs to the governor and cannot be set", name)
-			}
+		if slices.Contains(guardedFlags, strings.ToLower(name)) {
+			return nil, fmt.Errorf("chrome flag --%s belongs to the governor and cannot be set", name)
 		}
 		extra = append(extra, f)
 	}
@@ -106,4 +111,15 @@ func commandLine(o Options, profile, userAgent, proxy string) ([]string, error) 
 		args = append(args, "--ignore-certificate-errors-spki-list="+strings.Join(o.AcceptTestCerts, ","))
 	}
 	return append(args, extra...), nil
+}
+
+// mergeFeatures adds a comma-separated list to features, each name once.
+func mergeFeatures(features []string, list string) []string {
+	out := slices.Clone(features)
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }

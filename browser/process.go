@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,6 +95,20 @@ func (p *process) stop(ctx context.Context) error {
 	return removeProfile(p.profile)
 }
 
+// diedAtStart is startFailure for a caller whose pipe has broken: the pipe closes
+// a moment before the process has ended and its last words are read, so it waits
+// that long. It is nil when Chrome still runs then.
+func (p *process) diedAtStart(wait time.Duration) error {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+		return p.startFailure()
+	case <-t.C:
+		return nil
+	}
+}
+
 // startFailure explains why Chrome ended before it answered.
 func (p *process) startFailure() error {
 	text := p.stderr.String()
@@ -101,7 +116,14 @@ func (p *process) startFailure() error {
 	if strings.Contains(text, "no-sandbox") || strings.Contains(text, "No usable sandbox") {
 		hint = "\nChrome could not use its sandbox (it never can as root). Run as an ordinary user, or pass --no-sandbox if you know what that gives up."
 	}
-	return fmt.Errorf("chrome ended before it answered (%v):\n%s%s", p.err, strings.TrimSpace(text), hint)
+	how := "exit status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		text = "it printed no error"
+	}
+	return fmt.Errorf("chrome ended before it answered (%s):\n%s%s", how, text, hint)
 }
 
 // makeProfile prepares a profile folder with network prediction off: speculation
@@ -136,8 +158,13 @@ func writePreferences(dir string) error {
 	file := filepath.Join(dir, "Preferences")
 	prefs := map[string]any{}
 	if old, err := os.ReadFile(file); err == nil {
-		if err := json.Unmarshal(old, &prefs); err != nil {
+		dec := json.NewDecoder(bytes.NewReader(old))
+		dec.UseNumber() // Chrome's numbers may have more digits than a float keeps
+		if err := dec.Decode(&prefs); err != nil {
 			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		if prefs == nil { // the file says null
+			prefs = map[string]any{}
 		}
 	}
 	net, _ := prefs["net"].(map[string]any)
@@ -150,7 +177,10 @@ func writePreferences(dir string) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", file, err)
 	}
-	return os.WriteFile(file, data, 0o600)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return fmt.Errorf("writing the profile: %w", err)
+	}
+	return nil
 }
 
 // sweepProfiles removes profiles whose owner was killed before it could.
