@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -84,12 +85,12 @@ type EndpointConfig struct {
 
 // Endpoint looks to any CDP client like Chrome's own debugging port.
 type Endpoint struct {
-	e    engine
-	cfg  EndpointConfig
-	log  *slog.Logger
-	ping time.Duration // between pings to an idle client
+	e   engine
+	cfg EndpointConfig
+	log *slog.Logger
 
-	wg sync.WaitGroup // open WebSockets
+	ping       time.Duration // between pings to a client
+	commandMax int64         // bytes
 }
 
 // NewEndpoint serves s.
@@ -102,7 +103,7 @@ func newEndpoint(e engine, c EndpointConfig) *Endpoint {
 	}
 	// Clients ping every 20 to 30 s and take silence for death; ours keeps
 	// middle boxes from doing so.
-	return &Endpoint{e: e, cfg: c, log: log, ping: 25 * time.Second}
+	return &Endpoint{e: e, cfg: c, log: log, ping: 25 * time.Second, commandMax: commandMax}
 }
 
 // Listen opens the endpoint's address. Other addresses than loopback need a
@@ -112,7 +113,8 @@ func Listen(addr, token string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen address %q: want HOST:PORT", addr)
 	}
-	if ip := net.ParseIP(host); token == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	ip, err := netip.ParseAddr(host)
+	if token == "" && host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
 		return nil, fmt.Errorf("listen address %q is not loopback: set a token, since whoever reaches the endpoint drives the browser", addr)
 	}
 	ln, err := net.Listen("tcp", addr)
@@ -122,13 +124,14 @@ func Listen(addr, token string) (net.Listener, error) {
 	return ln, nil
 }
 
-// Serve answers until ctx ends or the listener closes, then waits for the open
-// conversations.
+// Serve answers until ctx ends or the listener closes, then ends the open
+// conversations and waits for them.
 func (ep *Endpoint) Serve(ctx context.Context, ln net.Listener) error {
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var open requestsOpen
 	srv := &http.Server{
-		Handler:           ep,
+		Handler:           open.count(ep),
 		ReadHeaderTimeout: 15 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ErrorLog:          slog.NewLogLogger(ep.log.Handler(), slog.LevelDebug),
@@ -137,11 +140,42 @@ func (ep *Endpoint) Serve(ctx context.Context, ln net.Listener) error {
 	defer stop()
 	err := srv.Serve(ln)
 	cancel()
-	ep.wg.Wait()
+	srv.Close()
+	open.wait()
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
+}
+
+// requestsOpen counts the requests being answered, WebSockets included: the
+// HTTP server forgets those once they are taken over.
+type requestsOpen struct {
+	mu     sync.Mutex
+	closed bool
+	wg     sync.WaitGroup
+}
+
+func (o *requestsOpen) count(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.mu.Lock()
+		if o.closed {
+			o.mu.Unlock()
+			http.Error(w, "browser-governor: ending", http.StatusServiceUnavailable)
+			return
+		}
+		o.wg.Add(1)
+		o.mu.Unlock()
+		defer o.wg.Done()
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (o *requestsOpen) wait() {
+	o.mu.Lock()
+	o.closed = true
+	o.mu.Unlock()
+	o.wg.Wait()
 }
 
 // ServeHTTP checks who asks, then answers as Chrome does.

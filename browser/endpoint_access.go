@@ -4,8 +4,10 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // forbidden says why a request may not use the endpoint; 0 when it may.
@@ -32,8 +34,13 @@ func (ep *Endpoint) hostAllowed(hostport string) bool {
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
 		host = h
 	}
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	return host == "localhost" || net.ParseIP(host) != nil || slices.Contains(ep.cfg.AllowedHosts, host)
+	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+	if _, err := netip.ParseAddr(host); err == nil || strings.EqualFold(host, "localhost") {
+		return true
+	}
+	return slices.ContainsFunc(ep.cfg.AllowedHosts, func(name string) bool {
+		return host != "" && strings.EqualFold(strings.TrimSuffix(name, "."), host)
+	})
 }
 
 // originAllowed refuses web pages, which always send an Origin. Programs send
@@ -54,16 +61,27 @@ func (ep *Endpoint) tokenRight(r *http.Request) bool {
 	if ep.cfg.Token == "" {
 		return true
 	}
-	got := r.URL.Query().Get("token")
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		got = bearer
+	right := func(got string) bool {
+		return subtle.ConstantTimeCompare([]byte(got), []byte(ep.cfg.Token)) == 1
 	}
-	return subtle.ConstantTimeCompare([]byte(got), []byte(ep.cfg.Token)) == 1
+	// Several, because the query of /json/new is a URL, which may have a token
+	// of its own.
+	if slices.ContainsFunc(r.URL.Query()["token"], right) {
+		return true
+	}
+	bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return ok && right(bearer)
 }
 
+// clip shortens s to n bytes at most, at the end of a character.
 func clip(s string, n int) string {
-	if len(s) > n {
-		return s[:n] + "…"
+	const mark = "…"
+	if len(s) <= n {
+		return s
 	}
-	return s
+	n -= len(mark)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:max(n, 0)] + mark
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"browsergovernor/governor"
@@ -72,8 +74,14 @@ func (ep *Endpoint) listed(r *http.Request, t targetInfo) listed {
 	ws := ep.socketURL(r, "/devtools/page/"+t.ID)
 	return listed{
 		ID: t.ID, Title: t.Title, Type: t.Type, URL: t.URL, WebSocket: ws,
-		DevTools: "/devtools/inspector.html?ws=" + strings.TrimPrefix(ws, "ws://"),
+		DevTools: "/devtools/inspector.html?ws=" + escapeQuery(strings.TrimPrefix(ws, "ws://")),
 	}
+}
+
+// escapeQuery escapes what would end a query parameter, and no more: Chrome
+// writes its addresses plainly.
+func escapeQuery(s string) string {
+	return strings.NewReplacer("%", "%25", "&", "%26", "?", "%3F", "#", "%23").Replace(s)
 }
 
 func (ep *Endpoint) serveList(w http.ResponseWriter, r *http.Request) {
@@ -102,12 +110,16 @@ func (ep *Endpoint) serveProtocol(w http.ResponseWriter, r *http.Request) {
 // serveNew opens a tab. Its argument is the whole query, as in Chrome.
 func (ep *Endpoint) serveNew(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
+		w.Header().Set("Allow", http.MethodPut)
 		http.Error(w, "Using unsafe HTTP verb "+r.Method+" to invoke /json/new. This action supports only PUT verb.", http.StatusMethodNotAllowed)
 		return
 	}
-	raw := stripToken(r.URL.RawQuery)
-	if plain, err := url.QueryUnescape(raw); err == nil && !strings.Contains(raw, "://") {
-		raw = plain
+	raw := ep.stripToken(r.URL.RawQuery)
+	if !schemePattern.MatchString(raw) {
+		// Encoded as a whole, which Chrome takes, too. A plus stays a plus.
+		if plain, err := url.PathUnescape(raw); err == nil {
+			raw = plain
+		}
 	}
 	t, err := ep.e.newTab(r.Context(), raw, r.UserAgent())
 	var refusal *governor.Refusal
@@ -125,21 +137,36 @@ func (ep *Endpoint) serveNew(w http.ResponseWriter, r *http.Request) {
 	writeJSONBody(w, http.StatusOK, ep.listed(r, t))
 }
 
-// stripToken takes our own parameter out of a query that is otherwise a URL.
-func stripToken(query string) string {
-	parts := strings.Split(query, "&")
-	keep := parts[:0]
-	for _, p := range parts {
-		if !strings.HasPrefix(p, "token=") {
-			keep = append(keep, p)
-		}
+// schemePattern is the beginning of a URL that is not encoded.
+var schemePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// stripToken takes our own parameter out of a query that is otherwise a URL, so
+// that no site is told it. A token of the URL's own stays.
+func (ep *Endpoint) stripToken(query string) string {
+	if ep.cfg.Token == "" {
+		return query
 	}
-	return strings.Join(keep, "&")
+	parts := strings.Split(query, "&")
+	parts = slices.DeleteFunc(parts, func(p string) bool {
+		value, ok := strings.CutPrefix(p, "token=")
+		if !ok {
+			return false
+		}
+		plain, err := url.QueryUnescape(value)
+		return err == nil && plain == ep.cfg.Token
+	})
+	return strings.Join(parts, "&")
 }
 
 func (ep *Endpoint) serveTarget(w http.ResponseWriter, r *http.Request, id, done string, do targetCommand) {
-	if err := do(r.Context(), id); err != nil {
+	err := do(r.Context(), id)
+	var cdp *CDPError
+	switch {
+	case errors.As(err, &cdp):
 		http.Error(w, "No such target id: "+id, http.StatusNotFound)
+		return
+	case err != nil:
+		unavailable(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=UTF-8")
