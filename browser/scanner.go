@@ -184,6 +184,11 @@ func indexFrom(b []byte, i int, c byte) int {
 // structural marks the bytes that nested has to look at.
 var structural = [256]bool{'{': true, '}': true, '[': true, ']': true, '"': true, '/': true}
 
+// depthMax is how deep objects and arrays may lie in each other in a member of a
+// message, the member's own value included. Chromium 156 reads this much and
+// drops what is deeper without an answer, which leaves its sender waiting.
+const depthMax = 299
+
 // nested passes over the object or array that is next. It counts brackets
 // instead of calling itself, so that depth costs no stack.
 func (s *scanner) nested() bool {
@@ -211,7 +216,9 @@ func (s *scanner) nested() bool {
 			s.failHere("comment")
 			return false
 		case '{', '[':
-			depth++
+			if depth++; depth > depthMax {
+				s.failHere("values nested too deep")
+			}
 		default:
 			if depth--; depth == 0 {
 				s.pos++
