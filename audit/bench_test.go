@@ -112,3 +112,21 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*lines/b.Elapsed().Seconds(), "lines/s")
 }
+
+func BenchmarkVerify(b *testing.B) {
+	const lines = 200_000
+	dir := b.TempDir()
+	fill(b, dir, lines)
+	for b.Loop() {
+		if rep, err := Verify(dir, ""); err != nil || rep.Lines != lines {
+			b.Fatal(err, rep.Lines)
+		}
+	}
+	b.ReportMetric(float64(b.N)*lines/b.Elapsed().Seconds(), "lines/s")
+}
+
+func BenchmarkMask(b *testing.B) {
+	for b.Loop() {
+		Mask("https://shop.example/static/img/products/1234567.webp?w=640&q=75")
+	}
+}

@@ -96,6 +96,7 @@ func authority(u string) int {
 func maskParams(s string, path bool, depth int) string {
 	var b strings.Builder
 	done := 0 // s[:done] is in b
+	end := -1 // of the newest value; one that starts before it ends there too
 	put := func(from, to int, with string) {
 		b.WriteString(s[done:from])
 		b.WriteString(with)
@@ -117,11 +118,13 @@ func maskParams(s string, path bool, depth int) string {
 			continue
 		}
 		value := i + 1
-		end := value
-		for end < len(s) && s[end] != '&' && s[end] != '#' && !(path && pathEnd(s[end])) {
-			end++
+		fresh := end < value // else value stands inside a value that was looked into
+		if fresh {
+			for end = value; end < len(s) && s[end] != '&' && s[end] != '#' && !(path && pathEnd(s[end])); {
+				end++
+			}
+			path = path && end < len(s) && s[end] != '?' && s[end] != '#'
 		}
-		path = path && end < len(s) && s[end] != '?' && s[end] != '#'
 		if secretName(s[name:i]) {
 			// The value of a secret ends where a browser ends it; that a stray
 			// ? or ; is part of it must not leave half of it readable.
@@ -131,10 +134,12 @@ func maskParams(s string, path bool, depth int) string {
 			i = end + 1
 			continue
 		}
-		if m := maskNested(s[value:end], depth); m != s[value:end] {
-			put(value, end, m)
-			i = end + 1
-			continue
+		if fresh {
+			if m := maskNested(s[value:end], depth); m != s[value:end] {
+				put(value, end, m)
+				i = end + 1
+				continue
+			}
 		}
 		for i = value; i < end && !delimiter(s[i]); {
 			i++
@@ -167,7 +172,7 @@ func maskNested(v string, depth int) string {
 	plain := unescape(v)
 	masked := plain
 	switch {
-	case strings.Contains(plain, "//") || strings.IndexAny(plain, "?#") >= 0:
+	case strings.Contains(plain, "//") || strings.ContainsAny(plain, "?#"):
 		masked = maskURL(plain, depth-1)
 	case strings.IndexByte(plain, '=') >= 0 || strings.IndexByte(plain, '%') >= 0:
 		masked = maskParams(plain, false, depth-1)

@@ -146,10 +146,10 @@ func (t *timeline) flush(n int) {
 
 func (t *timeline) write(r *row, width int) {
 	ev, o := &r.ev, &r.outcome
-	mark := "refused"
+	mark, waited := "refused", short(ev.Waited)
 	switch {
 	case ev.Type != governor.EventAction:
-		mark = string(ev.Type)
+		mark, waited = string(ev.Type), ""
 	case ev.Sent:
 		mark = "sent"
 	}
@@ -166,7 +166,7 @@ func (t *timeline) write(r *row, width int) {
 	url := clean(ev.URL)
 	line := fmt.Sprintf("%s  %-7s  %-11s  %-6s  %s%s  %6s  %5s  %s", ev.Time.Format(clockLayout), clean(mark),
 		clean(string(ev.Kind)), clean(ev.Method), url, strings.Repeat(" ", max(0, width-utf8.RuneCountInString(url))),
-		short(ev.Waited), status, remarks(ev, o))
+		waited, status, remarks(ev, o))
 	t.p.f("%s\n", strings.TrimRight(line, " "))
 }
 
