@@ -23,7 +23,7 @@ func Show(w io.Writer, dir string, f Filter, format string) error {
 	}
 	switch format {
 	case "text":
-		to = &timeline{p: printer{w: out}, byID: map[string]*row{}}
+		to = &timeline{p: printer{w: out}, window: window, byID: map[string]*row{}}
 	case "json":
 		to = &rawLines{w: out}
 	default:
@@ -86,6 +86,8 @@ type timeline struct {
 	rows []*row
 	byID map[string]*row
 	day  string // of the newest heading
+
+	window int
 }
 
 func (t *timeline) line(r *record) {
@@ -100,8 +102,8 @@ func (t *timeline) line(r *record) {
 	if r.Event.Sent {
 		t.byID[r.Event.ID] = next
 	}
-	if len(t.rows) == window {
-		t.flush(window / 2)
+	if len(t.rows) == t.window {
+		t.flush(t.window / 2)
 	}
 }
 
