@@ -243,9 +243,6 @@ func (m *Message) ReadAt(p []byte, off int64) (int, error) {
 	return total, io.EOF
 }
 
-// plain reports whether the message is in memory.
-func (m *Message) plain() bool { return m.file == nil }
-
 // span reads a part of the message: in memory without copying.
 func (m *Message) span(s Span) ([]byte, error) {
 	if m.file == nil {
