@@ -49,15 +49,7 @@ func deniedTarget(method string, params []byte) (why string, denied bool) {
 	case "Target.openDevTools":
 		return method + " starts a second client that is not governed", true
 	case "Target.exposeDevToolsProtocol":
-		inherit := false
-		ok := eachField(params, func(name, value []byte) {
-			if string(name) == "inheritPermissions" && string(value) != "false" && !null(value) {
-				inherit = true
-			}
-		})
-		if inherit || !ok {
-			return method + " with inheritPermissions gives a page's own scripts commands that are not governed", true
-		}
+		return method + " gives a page's own scripts commands that are not governed", true
 	case "Target.createBrowserContext":
 		proxy := false
 		ok := eachField(params, func(name, value []byte) {

@@ -38,6 +38,7 @@ type conn struct {
 	ready   chan struct{} // has room for one wake-up
 	ended   error         // what recv returns when the queue is empty
 	replies map[replyKey]func(body []byte)
+	own     int // answers still to come to commands that are not the client's
 }
 
 // replyKey names a command whose answer the governor wants to see on its way.
@@ -69,6 +70,10 @@ func (b *Browser) open(ctx context.Context, info connInfo) (*conn, error) {
 		err = b.root.call(ctx, "", "Target.attachToBrowserTarget", nil, &res)
 	} else {
 		kind = "page"
+		if err := b.mayOpen(ctx, info.targetID); err != nil {
+			c.cancel()
+			return nil, err
+		}
 		err = b.root.call(ctx, "", "Target.attachToTarget", map[string]any{"targetId": info.targetID, "flatten": true}, &res)
 	}
 	if err != nil {
@@ -95,6 +100,22 @@ func (b *Browser) open(ctx context.Context, info connInfo) (*conn, error) {
 	b.sessions.add(s)
 	b.gov.Note("client_connected", fmt.Sprintf("client %s at %s", c.label(), info.remoteAddr))
 	return c, nil
+}
+
+// mayOpen returns an error for a target that is no page, frame or worker. The
+// browser is a target, too; as a page its session would pass for one that may
+// intercept requests.
+func (b *Browser) mayOpen(ctx context.Context, target string) error {
+	var res struct {
+		TargetInfo cdpTarget `json:"targetInfo"`
+	}
+	if err := b.root.call(ctx, "", "Target.getTargetInfo", map[string]any{"targetId": target}, &res); err != nil {
+		return err
+	}
+	if hidden(res.TargetInfo.Type) {
+		return fmt.Errorf("opening %s: %w", target, &CDPError{Code: -32602, Message: "No target with given id found"})
+	}
+	return nil
 }
 
 // label is the client's name for people.
@@ -207,16 +228,40 @@ func (c *conn) whenReplied(session string, id int64, f func(body []byte)) {
 	c.mu.Unlock()
 }
 
-func (c *conn) watchReply(s *session, m *Message) {
+// ownID is the id of commands that the governor sends on a client's session: the
+// largest there is.
+const ownID = 1<<31 - 1
+
+// tell sends a command of the governor's own on a client's session. Its answer
+// does not matter, and the client does not see it.
+func (c *conn) tell(s *session, method string, params any) error {
+	b, err := encodeCommand(ownID, s.id, method, params)
+	if err != nil {
+		return err
+	}
 	c.mu.Lock()
-	if len(c.replies) == 0 {
+	c.own++
+	c.mu.Unlock()
+	return c.b.wire.writeBytes(b)
+}
+
+// watchReply shows an answer to who waits for it. It reports whether the answer
+// is the governor's own.
+func (c *conn) watchReply(s *session, m *Message) (ours bool) {
+	c.mu.Lock()
+	if len(c.replies) == 0 && c.own == 0 {
 		c.mu.Unlock()
-		return
+		return false
 	}
 	id, ok := replyID(m.Head())
 	if !ok {
 		c.mu.Unlock()
-		return
+		return false
+	}
+	if id == ownID && c.own > 0 {
+		c.own--
+		c.mu.Unlock()
+		return true
 	}
 	key := replyKey{s.id, id}
 	f := c.replies[key]
@@ -226,6 +271,7 @@ func (c *conn) watchReply(s *session, m *Message) {
 		body, _ := m.Bytes()
 		f(body)
 	}
+	return false
 }
 
 // replyID reads the id Chrome writes first in an answer.

@@ -28,13 +28,20 @@ func (b *Browser) targets(ctx context.Context) ([]targetInfo, error) {
 	}
 	out := make([]targetInfo, 0, len(res.TargetInfos))
 	for _, t := range res.TargetInfos {
-		switch t.Type {
-		case "browser", "tab", "browser_ui":
-			continue // Chrome's own
+		if !hidden(t.Type) {
+			out = append(out, t.listed())
 		}
-		out = append(out, t.listed())
 	}
 	return out, nil
+}
+
+// hidden reports whether targets of a type are Chrome's own.
+func hidden(kind string) bool {
+	switch kind {
+	case "browser", "tab", "browser_ui", "":
+		return true
+	}
+	return false
 }
 
 func (t cdpTarget) listed() targetInfo {

@@ -52,6 +52,20 @@ func (h *hops) take(requestID string) *hop {
 	return v
 }
 
+// again makes id the action of the navigation of frame to url that is on its
+// way, and returns the one it was, "" when there is none.
+func (h *hops) again(frame, url, id string, now time.Time) (old string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, v := range h.m {
+		if v.action.Frame == frame && !v.answered && actions.SameURL(v.action.URL, url) {
+			old, v.id, v.started = v.id, id, now
+			return old
+		}
+	}
+	return ""
+}
+
 // pausedEvent handles Fetch.requestPaused. It runs on the goroutine that reads
 // the pipe, so the judging happens elsewhere. Every pause gets exactly one
 // answer.
@@ -246,7 +260,7 @@ func (h *hop) remaining() time.Duration {
 
 // redeem lets a request go for which a navigation command already paid.
 func (b *Browser) redeem(p *actions.Paused, h *hop) bool {
-	t, stale := b.tickets.redeem(p.FrameID, p.URL)
+	t, stale := b.tickets.redeem(p.FrameID, p.Method, p.URL)
 	for _, old := range stale {
 		b.gov.Settle(old.id, governor.Outcome{Credit: true, Err: "the navigation went elsewhere"})
 	}

@@ -39,8 +39,11 @@ func (c *conn) send(ctx context.Context, m *Message) error {
 		return c.forward(s, m, env)
 	}
 	params := m.params(env)
-	if actions.RootFetchAuth(env.Method, params) && !s.page() {
-		return c.forwardAuth(s, m, env, params)
+	if env.Method == "Fetch.continueWithAuth" {
+		return c.answerLogin(s, m, env, params)
+	}
+	if !s.page() && (actions.RootFetchAuth(env.Method, params) || env.Method == "Fetch.disable" && s.loginsOnly.Load()) {
+		return c.loginsOnly(s, m, env)
 	}
 	if why, denied := actions.Denied(env.Method, params, s.page()); denied {
 		m.Release()
@@ -97,21 +100,6 @@ func (c *conn) forward(s *session, m *Message, env Envelope) error {
 	return c.b.wire.write(m)
 }
 
-// forwardAuth passes on what a client needs to answer proxy and server logins
-// on the browser session, without the request interception that would let it
-// rewrite URLs behind the governor.
-func (c *conn) forwardAuth(s *session, m *Message, env Envelope, params []byte) error {
-	if env.Method != "Fetch.enable" {
-		return c.forward(s, m, env)
-	}
-	m.Release()
-	msg, err := encodeCommand(env.ID, s.id, env.Method, map[string]any{"handleAuthRequests": true, "patterns": []any{}})
-	if err != nil {
-		return err
-	}
-	return c.b.wire.writeBytes(msg)
-}
-
 func (c *conn) refuseCommand(env Envelope, s *session, why string) {
 	r := c.b.gov.RefuseCommand(env.Method, c.clientName(), s.targetID, why)
 	c.refuse(env, cdpRefused, r.Sentence, r)
@@ -159,9 +147,7 @@ func (c *conn) navigate(s *session, m *Message, env Envelope, params []byte, a a
 		s.tab.lastAction.Store(&d.ID)
 	}
 	b.tickets.add(t, b.ticketExpired)
-	if env.Method == "Page.navigate" {
-		c.whenReplied(s.id, env.ID, func(body []byte) { b.navigateReplied(t, body) })
-	}
+	c.whenReplied(s.id, env.ID, func(body []byte) { b.navigateReplied(t, env.Method, body) })
 	c.forwardOrDrop(s, m, env)
 }
 
@@ -183,9 +169,12 @@ func (b *Browser) ticketExpired(t *ticket) {
 	b.gov.Settle(t.id, governor.Outcome{Credit: true, Err: "no request was made"})
 }
 
-// navigateReplied gives the charge back when Chrome says that the navigation
-// stayed inside the document: then there is no loader and no request.
-func (b *Browser) navigateReplied(t *ticket, body []byte) {
+// navigateReplied gives the charge back when Chrome's answer shows that no
+// request will come: the command failed, or the navigation stayed inside the
+// document. Page.navigate is answered when its document is there, so a ticket
+// that is still there then was not needed: the client's own interception or a
+// service worker had the answer.
+func (b *Browser) navigateReplied(t *ticket, method string, body []byte) {
 	var reply struct {
 		Result struct {
 			LoaderID  string `json:"loaderId"`
@@ -196,14 +185,16 @@ func (b *Browser) navigateReplied(t *ticket, body []byte) {
 	if json.Unmarshal(body, &reply) != nil {
 		return
 	}
-	if reply.Error == nil && reply.Result.LoaderID != "" {
-		return
-	}
-	why := "same document"
-	if reply.Error != nil {
+	why := "no request was made"
+	switch {
+	case reply.Error != nil:
 		why = reply.Error.Message
-	} else if reply.Result.ErrorText != "" {
+	case method != "Page.navigate":
+		return // answered before anything happens
+	case reply.Result.ErrorText != "":
 		why = reply.Result.ErrorText
+	case reply.Result.LoaderID == "":
+		why = "same document"
 	}
 	if b.tickets.take(t) {
 		b.offWire(func() { b.gov.Settle(t.id, governor.Outcome{Credit: true, Err: why}) })

@@ -165,19 +165,33 @@ func (rs *requests) matchLocked(ev responseSeen) *request {
 	if _, dup := rs.seenOld[ev.requestID]; dup {
 		return nil
 	}
-	list := rs.byURL[ev.url]
-	if len(list) == 0 {
+	if len(rs.byURL[ev.url]) == 0 {
 		return nil
 	}
 	if len(rs.seen) >= 4096 {
 		rs.seenOld, rs.seen = rs.seen, map[string]struct{}{}
 	}
 	rs.seen[ev.requestID] = struct{}{}
+	return rs.takeURLLocked(ev.url)
+}
+
+// takeURL takes out the oldest request for url, nil when there is none.
+func (rs *requests) takeURL(url string) *request {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return rs.takeURLLocked(url)
+}
+
+func (rs *requests) takeURLLocked(url string) *request {
+	list := rs.byURL[url]
+	if len(list) == 0 {
+		return nil
+	}
 	r := list[0]
 	if len(list) == 1 {
-		delete(rs.byURL, ev.url)
+		delete(rs.byURL, url)
 	} else {
-		rs.byURL[ev.url] = list[1:]
+		rs.byURL[url] = list[1:]
 	}
 	return r
 }

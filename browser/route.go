@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"browsergovernor/actions"
 )
@@ -16,9 +17,14 @@ type session struct {
 	kind     string // target type; "browser" for a client's root
 	tab      *tab   // nil for browser sessions
 
+	// loginsOnly is set on a browser session whose client answers logins there:
+	// of its interception the client sees nothing else.
+	loginsOnly atomic.Bool
+
 	mu       sync.Mutex
 	classify actions.Classifier
 	input    inputQueue
+	logins   map[string]*actions.Paused // what the client was asked a login for, by Fetch request id
 }
 
 // page reports whether the session speaks to a page, frame or worker, and not
@@ -121,9 +127,13 @@ func (b *Browser) route(m *Message) {
 	}
 	head := m.Head()
 	if name := eventName(head); name != "" {
-		b.watch(s, name, m)
-	} else {
-		s.conn.watchReply(s, m)
+		if b.watch(s, name, m) {
+			m.Release()
+			return
+		}
+	} else if s.conn.watchReply(s, m) {
+		m.Release()
+		return
 	}
 	if s.id == s.conn.rootID {
 		m = StripSession(m)
@@ -185,12 +195,13 @@ type cdpTarget struct {
 }
 
 // watch reads the few events on their way to a client that the governor needs.
-func (b *Browser) watch(s *session, name string, m *Message) {
+// It reports whether the event was the governor's alone.
+func (b *Browser) watch(s *session, name string, m *Message) (ours bool) {
 	switch name {
 	case "Target.attachedToTarget":
 		body, ok := m.Bytes()
 		if !ok {
-			return
+			return false
 		}
 		var ev struct {
 			Params struct {
@@ -199,7 +210,7 @@ func (b *Browser) watch(s *session, name string, m *Message) {
 			} `json:"params"`
 		}
 		if json.Unmarshal(body, &ev) != nil || ev.Params.SessionID == "" {
-			return
+			return false
 		}
 		info := ev.Params.TargetInfo
 		child := &session{id: ev.Params.SessionID, conn: s.conn, targetID: info.ID, kind: info.Type}
@@ -211,7 +222,7 @@ func (b *Browser) watch(s *session, name string, m *Message) {
 	case "Target.detachedFromTarget":
 		body, ok := m.Bytes()
 		if !ok {
-			return
+			return false
 		}
 		var ev struct {
 			Params struct {
@@ -225,5 +236,16 @@ func (b *Browser) watch(s *session, name string, m *Message) {
 		if body, ok := m.Bytes(); ok {
 			b.requests.sawResponse(b, s, body)
 		}
+	case "Fetch.authRequired":
+		if body, ok := m.Bytes(); ok {
+			s.loginAsked(body)
+		}
+	case "Fetch.requestPaused":
+		if s.loginsOnly.Load() {
+			body, _ := m.Bytes()
+			s.passPause(body)
+			return true
+		}
 	}
+	return false
 }

@@ -56,15 +56,17 @@ func (ts *tickets) take(t *ticket) bool {
 }
 
 // redeem returns the ticket that pays for a top-level request of tab for url.
-// stale are tickets of the same tab for other URLs: the command went elsewhere
-// than announced, and its charge is to be given back.
-func (ts *tickets) redeem(tab, url string) (found *ticket, stale []*ticket) {
+// stale are tickets of the same tab for other requests: the command went
+// elsewhere than announced, and its charge is to be given back. Commands are
+// taken for a GET; a reload that posts again, or a client that rewrites the
+// method, asks for something else.
+func (ts *tickets) redeem(tab, method, url string) (found *ticket, stale []*ticket) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	keep := ts.m[:0]
 	for _, t := range ts.m {
 		switch {
-		case found == nil && (t.tab == tab || t.tab == "") && actions.SameURL(t.url, url):
+		case found == nil && method == "GET" && (t.tab == tab || t.tab == "") && actions.SameURL(t.url, url):
 			found = t
 			t.timer.Stop()
 		case t.tab == tab:

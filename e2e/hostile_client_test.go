@@ -290,3 +290,16 @@ func (c *rawClient) gone(d time.Duration) error {
 	_, err := c.hear(d, c.mark(), func(rawMessage) bool { return false })
 	return err
 }
+
+// tryRaw is dialRaw for a connection that may well be refused: nil then.
+func tryRaw(t testing.TB, endpoint, path string) *rawClient {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ws, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(endpoint, "http")+path, nil)
+	if err != nil {
+		return nil
+	}
+	ws.CloseNow()
+	return dialRaw(t, endpoint, path)
+}
