@@ -38,8 +38,13 @@ type result struct {
 // endpoint serves a governed Chrome to outside clients and returns its URL.
 func (w *world) endpoint() string {
 	w.t.Helper()
+	return w.endpointWith(w.options())
+}
+
+func (w *world) endpointWith(o browser.Options) string {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	sup, err := browser.Supervise(ctx, w.gov, w.options())
+	sup, err := browser.Supervise(ctx, w.gov, o)
 	if err != nil {
 		cancel()
 		w.t.Fatal(err)
