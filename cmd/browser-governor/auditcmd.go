@@ -24,7 +24,7 @@ func cmdAudit(_ context.Context, e env, args []string) error {
 	case "show", "summary":
 		filterFlags(fs, &filter)
 	case "verify":
-		fs.StringVar(&head, "head", "", "the log's newest line must have this `HASH` (kept elsewhere: finds a cut-off end)")
+		fs.StringVar(&head, "head", "", "the log must have a line with this `HASH` (kept elsewhere: finds a cut-off end)")
 	default:
 		return usageError("audit: unknown %q; want show, summary or verify", sub)
 	}

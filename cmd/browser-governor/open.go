@@ -27,15 +27,17 @@ func openGovernor(c *config, p governor.Policy, log *slog.Logger) (*governed, er
 	if err != nil {
 		return nil, err
 	}
-	l, err := audit.Open(audit.Config{Dir: p.Log.Dir, Fsync: audit.Policy(p.Log.Fsync)})
+	l, err := audit.Open(audit.Config{Dir: p.Log.Dir, Fsync: audit.Policy(p.Log.Fsync), Version: version})
 	if err != nil {
 		return nil, err
 	}
+	seq, _ := l.Head()
 	g, err := governor.New(governor.Config{
 		Policy:          p,
 		Recorder:        l,
 		RobotsTransport: robotsTransport(rules),
 		Logger:          log,
+		IDStart:         seq, // every ID stands in a line, so no older one is higher
 	})
 	if err != nil {
 		l.Close()
