@@ -210,14 +210,27 @@ func (c *conn) close(reason string) {
 	if !c.finish(errors.New(reason)) {
 		return
 	}
+	c.forget(reason)
+	params, _ := json.Marshal(map[string]string{"sessionId": c.rootID})
+	c.b.root.tell("Target.detachFromTarget", params)
+}
+
+func (c *conn) forget(reason string) {
 	b := c.b
 	b.mu.Lock()
 	delete(b.conns, c)
 	b.mu.Unlock()
 	b.sessions.removeConn(c)
 	b.gov.Note("client_gone", fmt.Sprintf("client %s: %s", c.label(), reason))
-	params, _ := json.Marshal(map[string]string{"sessionId": c.rootID})
-	b.root.tell("Target.detachFromTarget", params)
+}
+
+// pageGone ends the conversation because the page that it was with was closed.
+// Chrome says so and hangs up.
+func (c *conn) pageGone() {
+	c.deliver(NewMessage([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`)))
+	if c.finish(io.EOF) {
+		c.b.offWire(func() { c.forget("its page was closed") })
+	}
 }
 
 // whenReplied calls f with the answer of a command before the client sees it.

@@ -170,6 +170,17 @@ func (b *Browser) routeRoot(m *Message) {
 		if json.Unmarshal(body, &ev) == nil {
 			b.tabs.learn(ev.Params.TargetInfo)
 		}
+	case "Target.detachedFromTarget":
+		var ev struct {
+			Params struct {
+				SessionID string `json:"sessionId"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(body, &ev) == nil {
+			if s := b.sessions.get(ev.Params.SessionID); s != nil && s.id == s.conn.rootID {
+				s.conn.pageGone()
+			}
+		}
 	case "Target.targetDestroyed":
 		var ev struct {
 			Params struct {

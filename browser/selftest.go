@@ -27,7 +27,7 @@ func (b *Browser) selfTest(ctx context.Context) error {
 	if err := b.root.call(ctx, "", "Target.createTarget", map[string]any{"url": selfTestURL}, &tab); err != nil {
 		return fmt.Errorf("self-test: %w", err)
 	}
-	defer b.root.call(ctx, "", "Target.closeTarget", map[string]any{"targetId": tab.TargetID}, nil)
+	defer b.closeAndWait(ctx, tab.TargetID)
 	timer := time.NewTimer(15 * time.Second)
 	defer timer.Stop()
 	for _, step := range []struct {
@@ -48,6 +48,24 @@ func (b *Browser) selfTest(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// closeAndWait closes a tab and returns when it is gone: no client shall find it.
+func (b *Browser) closeAndWait(ctx context.Context, id string) {
+	if b.root.call(ctx, "", "Target.closeTarget", map[string]any{"targetId": id}, nil) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for b.tabs.get(id) != nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // probe is told what the self-test waits for.
