@@ -229,6 +229,7 @@ func TestSocketLastWords(t *testing.T) {
 // A client that does not answer the close frame loses its connection all the
 // same: an agent that waits on a half-open socket hangs.
 func TestSocketCloseUnanswered(t *testing.T) {
+	t.Parallel()
 	e := newStubEngine()
 	addr, _ := serveStub(t, e, EndpointConfig{}, nil)
 	raw, _ := dialRaw(t, addr, upgrade("/")...)
@@ -343,6 +344,7 @@ func TestSocketPingsUnanswered(t *testing.T) {
 }
 
 func TestSocketSlowClientBlocksNobody(t *testing.T) {
+	t.Parallel()
 	e := newStubEngine()
 	e.echo = echoMessage
 	addr, stop := serveStub(t, e, EndpointConfig{}, nil)
@@ -365,6 +367,7 @@ func TestSocketSlowClientBlocksNobody(t *testing.T) {
 }
 
 func TestSocketTooLarge(t *testing.T) {
+	t.Parallel()
 	e := newStubEngine()
 	addr, _ := serveStub(t, e, EndpointConfig{SpoolDir: t.TempDir()}, func(ep *Endpoint) { ep.commandMax = 5 << 18 })
 	for _, over := range []int{0, 1} {
@@ -388,6 +391,7 @@ func TestSocketTooLarge(t *testing.T) {
 }
 
 func TestSocketSpoolFails(t *testing.T) {
+	t.Parallel()
 	e := newStubEngine()
 	addr, _ := serveStub(t, e, EndpointConfig{SpoolDir: t.TempDir() + "/gone"}, nil)
 	ws := dialStub(t, "ws://"+addr+"/", nil)

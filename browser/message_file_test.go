@@ -88,3 +88,18 @@ func TestMapped(t *testing.T) {
 		})
 	}
 }
+
+func TestSpliceQuotes(t *testing.T) {
+	for session, want := range map[string]string{
+		"0123456789ABCDEFabcdef": `"0123456789ABCDEFabcdef"`,
+		"a\"b\\c":                `"a\"b\\c"`,
+		"\x11\x19":               `"\u0011\u0019"`,
+		"a b-c":                  `"a b-c"`,
+		"":                       `""`,
+	} {
+		m := SpliceSession(NewMessage([]byte(`{"id":1}`)), session)
+		if b, _ := m.Bytes(); string(b) != `{"id":1,"sessionId":`+want+`}` {
+			t.Errorf("%q became %s", session, b)
+		}
+	}
+}

@@ -87,24 +87,54 @@ func SpliceSession(m *Message, session string) *Message {
 	if before < 0 {
 		return m
 	}
-	var c [1]byte
-	m.ReadAt(c[:], before)
 	member := make([]byte, 0, 64)
-	if c[0] != '{' {
+	if m.at(before) != '{' {
 		member = append(member, ',')
 	}
 	member = append(member, sessionMember[1:]...)
-	quoted, err := json.Marshal(session)
-	if err != nil {
+	if member, err = appendSession(member, session); err != nil {
 		return m
 	}
-	m.replace(brace, brace, string(append(member, quoted...)))
+	m.replace(brace, brace, string(member))
 	return m
+}
+
+// appendSession adds a session id as a JSON string. Chrome's are hexadecimal,
+// and every command gets one: those skip the encoder.
+func appendSession(b []byte, session string) ([]byte, error) {
+	for i := range len(session) {
+		c := session[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			quoted, err := json.Marshal(session)
+			return append(b, quoted...), err
+		}
+	}
+	return append(append(append(b, '"'), session...), '"'), nil
+}
+
+// at returns the byte at a position, 0 where it cannot be read.
+func (m *Message) at(i int64) byte {
+	if m.file == nil {
+		return m.b[i]
+	}
+	var c [1]byte
+	m.ReadAt(c[:], i)
+	return c[0]
 }
 
 // lastBefore returns the position of the last byte before end that is not white
 // space, -1 when there is none.
 func (m *Message) lastBefore(end int64) int64 {
+	if m.file == nil {
+		for i := end - 1; i >= 0; i-- {
+			switch m.b[i] {
+			case ' ', '\t', '\n', '\r':
+			default:
+				return i
+			}
+		}
+		return -1
+	}
 	var block [512]byte
 	for end > 0 {
 		from := max(0, end-int64(len(block)))
