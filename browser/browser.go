@@ -110,10 +110,8 @@ func Launch(ctx context.Context, gov Governor, o Options) (*Browser, error) {
 		return nil, err
 	}
 	if err := b.prepare(ctx); err != nil {
-		select {
-		case <-b.proc.exited:
-			err = errors.Join(b.proc.startFailure(), err)
-		default:
+		if errors.Is(err, errWireClosed) {
+			err = errors.Join(b.proc.diedAtStart(5*time.Second), err)
 		}
 		b.Close()
 		return nil, fmt.Errorf("starting Chrome: %w", err)

@@ -85,6 +85,12 @@ func (b *Browser) pausedEvent(body []byte) {
 		b.goOn(p, false)
 		return
 	}
+	if p.ResponseStage() || b.isTab(p) {
+		// There are no more of these than there are tabs. A flood elsewhere must
+		// not touch them, least of all an answer that has come already.
+		b.spawn(func() { b.judgePause(p) })
+		return
+	}
 	select {
 	case b.slots <- struct{}{}:
 	default:
@@ -100,6 +106,15 @@ func (b *Browser) pausedEvent(body []byte) {
 	if !ok {
 		<-b.slots
 	}
+}
+
+// isTab reports whether the request is for the document of a tab that is known.
+func (b *Browser) isTab(p *actions.Paused) bool {
+	if p.ResourceType != "Document" {
+		return false
+	}
+	t := b.tabs.get(p.FrameID)
+	return t != nil && t.kind == "page"
 }
 
 // parsePaused reads the parameters of the event where they lie.
@@ -343,7 +358,11 @@ func appendJSON(b []byte, v any) []byte {
 
 // overload refuses what is too much to judge.
 func (b *Browser) overload(p *actions.Paused) {
-	a, _ := actions.FromPaused(p, false)
+	a, governed := actions.FromPaused(p, false)
+	if !governed {
+		b.goOn(p, false)
+		return
+	}
 	b.describeRequest(&a, p)
 	d := b.gov.Refuse(a, governor.QueueFull, "too many requests of the page wait for their decision")
 	b.refuseRequest(p, a, d.Refusal)

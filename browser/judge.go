@@ -20,6 +20,11 @@ const cdpRefused = -32000
 // send takes a command from the client: refuses it, holds it, or passes it on.
 func (c *conn) send(ctx context.Context, m *Message) error {
 	env, err := m.Envelope()
+	if m.Len() > commandMax {
+		m.Release()
+		c.refuse(env, -32600, fmt.Sprintf("browser-governor: the command is larger than Chrome reads (%d bytes)", commandMax), nil)
+		return nil
+	}
 	if err != nil {
 		m.Release()
 		c.refuse(env, -32700, "browser-governor: "+err.Error(), nil)
