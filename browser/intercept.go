@@ -309,11 +309,25 @@ func (b *Browser) release(p *actions.Paused, h *hop) {
 	} else {
 		b.requests.wait(&request{id: h.id, url: p.URL, tab: h.action.Tab, started: h.started})
 	}
-	b.goOn(p, document)
+	b.goOnOr(p, document, func() { b.offWire(func() { b.gaveUp(p, h) }) })
+}
+
+// gaveUp gives the charge of a request back that its page did not want any more
+// when it was let go: Chrome does not know it then, and has asked nobody.
+func (b *Browser) gaveUp(p *actions.Paused, h *hop) {
+	if h.action.Kind == actions.Navigation {
+		b.hops.take(p.RequestID)
+	} else {
+		b.requests.drop(p.URL, h.id)
+	}
+	b.gov.Settle(h.id, governor.Outcome{Credit: true, Err: "given up while it was held"})
 }
 
 // goOn continues a paused request with the governor's identity on it.
-func (b *Browser) goOn(p *actions.Paused, wantResponse bool) {
+func (b *Browser) goOn(p *actions.Paused, wantResponse bool) { b.goOnOr(p, wantResponse, nil) }
+
+// goOnOr is goOn that calls failed when Chrome does not know the request any more.
+func (b *Browser) goOnOr(p *actions.Paused, wantResponse bool, failed func()) {
 	params := make([]byte, 0, 128)
 	params = append(params, `{"requestId":`...)
 	params = appendJSON(params, p.RequestID)
@@ -325,7 +339,7 @@ func (b *Browser) goOn(p *actions.Paused, wantResponse bool) {
 		params = appendJSON(params, headers)
 	}
 	params = append(params, '}')
-	b.root.tell("Fetch.continueRequest", params)
+	b.root.tellOr("Fetch.continueRequest", params, failed)
 }
 
 // identify returns the request's headers with the honest User-Agent when a

@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -173,6 +174,19 @@ func (rs *requests) matchLocked(ev responseSeen) *request {
 	}
 	rs.seen[ev.requestID] = struct{}{}
 	return rs.takeURLLocked(ev.url)
+}
+
+// drop forgets the request for url with the action id.
+func (rs *requests) drop(url, id string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	list := rs.byURL[url]
+	list = slices.DeleteFunc(list, func(r *request) bool { return r.id == id })
+	if len(list) == 0 {
+		delete(rs.byURL, url)
+	} else {
+		rs.byURL[url] = list
+	}
 }
 
 // takeURL takes out the oldest request for url, nil when there is none.

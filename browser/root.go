@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,8 @@ type root struct {
 
 	mu      sync.Mutex
 	waiting map[int64]chan rootReply
-	dead    error // set when Chrome is gone
+	failing map[int64]func() // called when the command fails
+	dead    error            // set when Chrome is gone
 }
 
 type rootReply struct {
@@ -35,7 +37,7 @@ type CDPError struct {
 func (e *CDPError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
 func newRoot(w *wire) *root {
-	return &root{wire: w, waiting: map[int64]chan rootReply{}}
+	return &root{wire: w, waiting: map[int64]chan rootReply{}, failing: map[int64]func(){}}
 }
 
 // call sends a command and waits for its answer. session "" is the root
@@ -84,9 +86,22 @@ func (r *root) call(ctx context.Context, session, method string, params, result 
 
 // tell sends a command whose answer does not matter.
 func (r *root) tell(method string, params []byte) error {
+	return r.tellOr(method, params, nil)
+}
+
+// tellOr sends a command and calls failed if Chrome answers with an error. failed
+// runs on the goroutine that reads the pipe and must not wait; nil is for those
+// whom it does not concern.
+func (r *root) tellOr(method string, params []byte, failed func()) error {
+	id := r.next.Add(1)
+	if failed != nil {
+		r.mu.Lock()
+		r.failing[id] = failed
+		r.mu.Unlock()
+	}
 	b := make([]byte, 0, len(params)+len(method)+40)
 	b = append(b, `{"id":`...)
-	b = strconv.AppendInt(b, r.next.Add(1), 10)
+	b = strconv.AppendInt(b, id, 10)
 	b = append(b, `,"method":"`...)
 	b = append(b, method...)
 	b = append(b, `","params":`...)
@@ -100,8 +115,13 @@ func (r *root) answer(id int64, body []byte) {
 	r.mu.Lock()
 	ch := r.waiting[id]
 	delete(r.waiting, id)
+	failed := r.failing[id]
+	delete(r.failing, id)
 	r.mu.Unlock()
 	if ch == nil {
+		if failed != nil && bytes.Contains(body, errorMember) {
+			failed()
+		}
 		return
 	}
 	var reply rootReply
@@ -111,11 +131,14 @@ func (r *root) answer(id int64, body []byte) {
 	ch <- reply
 }
 
+var errorMember = []byte(`,"error":{`)
+
 // end fails every call, now and later.
 func (r *root) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dead = err
+	clear(r.failing)
 	for id, ch := range r.waiting {
 		close(ch)
 		delete(r.waiting, id)
