@@ -1,6 +1,9 @@
 package browser
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // A Supervisor is what the endpoint serves.
 var _ engine = (*Supervisor)(nil)
@@ -69,10 +72,22 @@ func (s *Supervisor) protocol(ctx context.Context) ([]byte, error) {
 	return p, nil
 }
 
+// connect waits for the next Chrome when this one ends meanwhile: clients come
+// back at once when they lose their connection.
 func (s *Supervisor) connect(ctx context.Context, info connInfo) (clientConn, error) {
-	b, err := s.Browser(ctx)
-	if err != nil {
-		return nil, err
+	for {
+		b, err := s.Browser(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c, err := b.connect(ctx, info)
+		if !errors.Is(err, errWireClosed) {
+			return c, err
+		}
+		select {
+		case <-b.life.Done():
+		case <-ctx.Done():
+			return nil, err
+		}
 	}
-	return b.connect(ctx, info)
 }

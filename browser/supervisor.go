@@ -28,7 +28,7 @@ type Supervisor struct {
 
 	mu           sync.Mutex
 	b            *Browser
-	up           chan struct{} // closed when b is set
+	changed      chan struct{} // closed and replaced whenever b or gaveUp change
 	starts       []time.Time
 	closed       bool
 	gaveUp       error
@@ -44,15 +44,16 @@ func Supervise(ctx context.Context, gov Governor, o Options) (*Supervisor, error
 	if err != nil {
 		return nil, err
 	}
-	s := &Supervisor{gov: gov, opts: o, id: newBrowserID(), b: b, up: closedChan(), done: make(chan struct{})}
+	s := &Supervisor{gov: gov, opts: o, id: newBrowserID(), b: b, changed: make(chan struct{}), done: make(chan struct{})}
 	go s.watch(b)
 	return s, nil
 }
 
-func closedChan() chan struct{} {
-	ch := make(chan struct{})
-	close(ch)
-	return ch
+// set changes what Browser answers. The mutex is held.
+func (s *Supervisor) set(b *Browser, gaveUp error) {
+	s.b, s.gaveUp = b, gaveUp
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // watch starts Chrome again each time it ends.
@@ -66,8 +67,7 @@ func (s *Supervisor) watch(b *Browser) {
 			s.mu.Unlock()
 			return
 		}
-		s.b, s.up = nil, make(chan struct{})
-		up := s.up
+		s.set(nil, nil)
 		allowed := s.mayStartLocked(time.Now())
 		s.mu.Unlock()
 		next, err := (*Browser)(nil), error(ErrRestarts)
@@ -76,16 +76,14 @@ func (s *Supervisor) watch(b *Browser) {
 		}
 		s.mu.Lock()
 		if err != nil {
-			s.gaveUp = err
+			s.set(nil, err)
 			s.mu.Unlock()
-			close(up)
 			s.gov.Note("chrome_gave_up", err.Error())
 			return
 		}
-		s.b = next
+		s.set(next, nil)
 		closed := s.closed
 		s.mu.Unlock()
-		close(up)
 		s.gov.Note("chrome_restarted", "Chrome was started again; the endpoint is the same")
 		if closed {
 			next.Close()
@@ -122,6 +120,7 @@ func (s *Supervisor) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	b := s.b
+	s.set(b, s.gaveUp) // whoever waits looks again
 	s.mu.Unlock()
 	var err error
 	if b != nil {
@@ -135,18 +134,18 @@ func (s *Supervisor) Close() error {
 func (s *Supervisor) Browser(ctx context.Context) (*Browser, error) {
 	for {
 		s.mu.Lock()
-		b, up, gaveUp, closed := s.b, s.up, s.gaveUp, s.closed
+		b, changed, gaveUp, closed := s.b, s.changed, s.gaveUp, s.closed
 		s.mu.Unlock()
 		switch {
 		case gaveUp != nil:
 			return nil, gaveUp
 		case closed:
 			return nil, errors.New("the browser is closed")
-		case b != nil:
+		case b != nil && b.life.Err() == nil:
 			return b, nil
 		}
 		select {
-		case <-up:
+		case <-changed:
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for Chrome to start again: %w", ctx.Err())
 		}
