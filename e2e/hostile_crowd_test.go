@@ -151,9 +151,10 @@ func TestClientGoneWhilePaused(t *testing.T) {
 		return false
 	})
 	session = watcher.attach(theirs)
-	if got := watcher.eval(session, "document.title"); !strings.HasPrefix(got.(string), "refused by browser-governor") {
-		t.Errorf("the tab shows %q", got)
-	}
+	waitFor(t, "the tab to show the refusal", func() bool {
+		title, _ := watcher.eval(session, "document.title").(string)
+		return strings.HasPrefix(title, "refused by browser-governor")
+	})
 	if s.count("/held") > 0 {
 		t.Error("the abandoned navigation was made")
 	}
