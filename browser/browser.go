@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,12 +152,26 @@ func (b *Browser) startGuard() error {
 		HostRules: b.opts.HostRules,
 		Allowed:   b.pass.Allowed,
 		Refused:   b.egressRefused,
+		Socket:    b.admitSocket,
+		OnlyHTTP1: slices.Contains(b.opts.ExtraFlags, "--disable-http2"),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the egress guard: %w", err)
 	}
 	b.guard = guard
 	return nil
+}
+
+// admitSocket asks for a WebSocket. Which page opens it the guard cannot see.
+func (b *Browser) admitSocket(ctx context.Context, url string) bool {
+	a := actions.Action{Kind: actions.WebSocket, Method: http.MethodGet, URL: url, Resource: "WebSocket"}
+	d := b.gov.Admit(ctx, a)
+	if !d.Allowed() {
+		b.refusals.add(d.Refusal)
+		return false
+	}
+	b.gov.Settle(d.ID, governor.Outcome{})
+	return true
 }
 
 // egressRefused is told of connections that no admitted action explains: Chrome's

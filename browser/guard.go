@@ -19,6 +19,13 @@ type GuardConfig struct {
 	HostRules HostRules
 	// Allowed reports whether a connection to host and port may leave.
 	Allowed func(host string, port int) bool
+	// Socket is asked before a WebSocket is opened, with its URL; of an encrypted
+	// one the path is unknown. It may wait. Nil lets sockets to allowed hosts
+	// through without a question.
+	Socket func(ctx context.Context, url string) bool
+	// OnlyHTTP1 says that Chrome runs without HTTP/2. Encrypted WebSockets look
+	// like other connections then and cannot be told apart.
+	OnlyHTTP1 bool
 	// Refused is told of every connection that did not leave. It may be nil.
 	Refused func(host string, port int, why string)
 }
@@ -142,6 +149,10 @@ func (g *Guard) serve(ctx context.Context, c net.Conn) {
 		return
 	}
 	if !g.cfg.Allowed(host, port) {
+		if g.cfg.Socket != nil {
+			g.serveUnknown(ctx, c, host, port)
+			return
+		}
 		g.refused(host, port, "no admitted action asked for it")
 		socksReply(c, socksNotAllowed)
 		return
@@ -160,6 +171,10 @@ func (g *Guard) serve(ctx context.Context, c net.Conn) {
 		return
 	}
 	c.SetDeadline(time.Time{})
+	if g.cfg.Socket != nil {
+		g.serveKnown(ctx, c, out, host, port)
+		return
+	}
 	splice(c, out)
 }
 
