@@ -12,6 +12,10 @@ type inputQueue struct {
 	list []inputItem
 }
 
+// maxInput is how much input of one session may wait. Clients wait for each answer;
+// one that does not must not fill memory.
+const maxInput = 4096
+
 type inputItem struct {
 	m      *Message
 	env    Envelope
@@ -24,6 +28,12 @@ func (c *conn) sendInput(s *session, m *Message, env Envelope, params []byte) {
 	s.mu.Lock()
 	a, isAction := s.classify.Command(env.Method, params)
 	item := inputItem{m: m, env: env, action: a, judge: isAction}
+	if s.input.busy && len(s.input.list) >= maxInput {
+		s.mu.Unlock()
+		m.Release()
+		c.refuse(env, cdpRefused, "browser-governor: too much input waits on this session; wait for the answers", nil)
+		return
+	}
 	if s.input.busy {
 		s.input.list = append(s.input.list, item)
 		s.mu.Unlock()

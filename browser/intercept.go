@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -197,7 +198,9 @@ func (b *Browser) isTop(p *actions.Paused) bool {
 		TargetInfo cdpTarget `json:"targetInfo"`
 	}
 	if err := b.root.call(ctx, "", "Target.getTargetInfo", map[string]any{"targetId": p.FrameID}, &res); err != nil {
-		return false
+		// No such target: a frame inside a page. No answer: the stricter judgement.
+		var cdp *CDPError
+		return !errors.As(err, &cdp)
 	}
 	return res.TargetInfo.Type == "page"
 }

@@ -117,9 +117,16 @@ func TestHostileFlood(t *testing.T) {
 	_, one := c.page()
 	_, two := other.page()
 	c.visit(one, "http://a.test/")
-	for range 3000 {
+	for i := range 5000 {
 		c.send(one, "Input.dispatchMouseEvent", args{"type": "mousePressed", "x": 10, "y": 10, "button": "left", "clickCount": 1})
-		c.send("", "Fetch.enable", nil)
+		if i%2 == 0 {
+			c.send("", "Fetch.enable", nil)
+		}
+	}
+	if _, err := c.hear(10*time.Second, 0, func(m rawMessage) bool {
+		return m.Error != nil && strings.Contains(m.Error.Message, "too much input")
+	}); err != nil {
+		t.Errorf("input without end is kept without end: %v", err)
 	}
 	for i := range 300 {
 		c.send(one, "Page.navigate", args{"url": fmt.Sprint("http://a.test/", i)})
