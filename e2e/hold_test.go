@@ -33,17 +33,22 @@ func TestHolds(t *testing.T) {
 			if got[2].Title != "clicked 1" {
 				t.Errorf("after the held click the title is %q: press and release came in the wrong order", got[2].Title)
 			}
-			if got[2].MS < 700 {
-				t.Errorf("the click took %v ms; one interaction a second was allowed", got[2].MS)
-			}
 			last := got[5]
 			if last.OK || !strings.Contains(last.Error, "retry after") || last.MS > 2000 {
 				t.Errorf("a navigation a minute too early: ok %v after %v ms, %q", last.OK, last.MS, last.Error)
 			}
 			kinds := map[actions.Kind]int{}
+			var page time.Time
 			for _, ev := range w.events() {
-				if ev.Type == governor.EventAction && ev.Sent {
-					kinds[ev.Kind]++
+				if ev.Type != governor.EventAction || !ev.Sent {
+					continue
+				}
+				kinds[ev.Kind]++
+				if ev.Kind == actions.Navigation && page.IsZero() {
+					page = ev.Time
+				}
+				if ev.Kind == actions.Click && ev.Time.Sub(page) < 990*time.Millisecond {
+					t.Errorf("the click came %v after the page; one interaction a second was allowed", ev.Time.Sub(page))
 				}
 			}
 			if kinds[actions.Click] != 1 || kinds[actions.Navigation] != 3 {
@@ -77,8 +82,9 @@ func TestClickDebt(t *testing.T) {
 	if len(hits) != 2 {
 		t.Fatalf("received %v", hits)
 	}
-	// Two tokens are owed when the second page is asked for: its own and the click's.
-	if gap := hits[1].at.Sub(hits[0].at); gap < 7800*time.Millisecond {
+	// Two tokens are owed when the second page is asked for, its own and the click's:
+	// 8 s, and 4 s without the debt.
+	if gap := hits[1].at.Sub(hits[0].at); gap < 7*time.Second {
 		t.Errorf("the second page came %v after the first; the click's debt was not paid", gap)
 	}
 	w.agree()
