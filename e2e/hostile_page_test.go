@@ -198,15 +198,23 @@ func TestSubresourcePace(t *testing.T) {
 		t.Fatalf("the server received %d of 60", len(at))
 	}
 	// Ten at once, the other fifty at 20 a second.
-	if d := at[59].Sub(at[0]); d < 2300*time.Millisecond || d > 6*time.Second {
+	if d := at[59].Sub(at[0]); d < 2*time.Second || d > 10*time.Second {
 		t.Errorf("60 requests took %v, want 2.5 s", d)
+	}
+	// Within any second, by the clock that releases them: a busy machine delays some
+	// and then delivers them at once.
+	at = at[:0]
+	for _, ev := range w.events() {
+		if ev.Type == governor.EventAction && ev.Sent && strings.Contains(ev.URL, "/p") {
+			at = append(at, ev.Time)
+		}
 	}
 	for i := range at {
 		n := 0
 		for j := i; j < len(at) && at[j].Sub(at[i]) < time.Second; j++ {
 			n++
 		}
-		if n > 10+20+8 { // what a busy machine may delay and then let go at once
+		if n > 10+20+2 {
 			t.Fatalf("%d requests within a second of the %dth; 10 at once and 20 a second were allowed", n, i+1)
 		}
 	}
