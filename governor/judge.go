@@ -103,7 +103,7 @@ func (g *Governor) askSite(ctx context.Context, a *actions.Action, host string) 
 		if no := g.closedFor(ctx, a, host); no != nil {
 			return siteRules{}, no
 		}
-		v = g.robots.Check(ctx, a.URL)
+		v = g.fetchRules(ctx, a)
 	}
 	site, no := siteRules{known: true}, (*denial)(nil)
 	switch {
@@ -132,6 +132,31 @@ func (g *Governor) askSite(ctx context.Context, a *actions.Action, host string) 
 		no = nil
 	}
 	return site, no
+}
+
+// fetchRules asks the site for its robots.txt, for as long as a may be held: a
+// server that hangs must not hold an action longer than a full bucket may. The
+// time it takes is taken off the hold that is left for the bucket. The fetch
+// goes on, so that the next action finds its answer.
+func (g *Governor) fetchRules(ctx context.Context, a *actions.Action) robots.Verdict {
+	hold, _ := g.hold(ctx, a)
+	if hold < 0 {
+		return g.robots.Check(ctx, a.URL)
+	}
+	began := g.steady()
+	ctx, cancel := context.WithTimeout(ctx, hold)
+	defer cancel()
+	v := g.robots.Check(ctx, a.URL)
+	a.Hold = max(hold-g.steady().sub(began), time.Nanosecond)
+	return v
+}
+
+// steady is the time on the clock that measures waits.
+func (g *Governor) steady() tick {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, now := g.tell()
+	return now
 }
 
 // unavailable explains why robots.txt could not be read. When the governor

@@ -3,6 +3,7 @@ package governor
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -296,4 +297,38 @@ func TestPauseReachesThoseWhoWait(t *testing.T) {
 			refused(t, g, nav("http://c.example/"), Paused)
 		}
 	})
+}
+
+// A process that was stopped, or a computer that slept, finds what it held past
+// its time: nobody waits for it any more, and it must not happen as a ghost.
+func TestHeldPastItsTime(t *testing.T) {
+	for _, a := range []actions.Action{nav("http://a.example/"), click("http://a.example/")} {
+		for _, c := range []struct {
+			slept time.Duration
+			want  Reason // "": released
+		}{{0, ""}, {time.Minute, Rate}} {
+			synctest.Test(t, func(t *testing.T) {
+				p := plainPolicy()
+				p.Interactions = Bucket{Rate: 0.25, Burst: 1}
+				var slept atomic.Int64
+				g, _ := open(t, p, func(c *Config) {
+					c.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+				})
+				allow(t, g, a)
+				a.Hold = 5 * time.Second
+				got := make(chan Decision)
+				go func() { got <- g.Admit(t.Context(), a) }()
+				time.Sleep(time.Second)
+				slept.Store(int64(c.slept))
+				d := <-got
+				if c.want == "" {
+					if !d.Allowed() {
+						t.Errorf("%s: %v", a.Kind, d.Refusal.Sentence)
+					}
+				} else if d.Allowed() || d.Refusal.Reason != c.want {
+					t.Errorf("%s, after a sleep of %v: %+v", a.Kind, c.slept, d)
+				}
+			})
+		}
+	}
 }

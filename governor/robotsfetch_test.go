@@ -173,6 +173,62 @@ func TestCloseEndsARobotsFetch(t *testing.T) {
 	})
 }
 
+// A server that hangs on robots.txt holds a navigation no longer than a full
+// bucket may, and what it took is taken off what is left for the bucket.
+func TestHangingRobotsServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		g, _ := open(t, strict(), func(c *Config) {
+			c.RobotsTransport = roundTrip(func(r *http.Request) (*http.Response, error) {
+				select {
+				case <-hang:
+					return serving("").RoundTrip(r)
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+			})
+		})
+		defer g.Close()
+		start := time.Now()
+		a := nav("http://a.example/")
+		a.Hold = 3 * time.Second
+		lawful(t, refused(t, g, a, RobotsUnavailable).Sentence)
+		near(t, "refused after", time.Since(start), 3*time.Second)
+		refused(t, g, nav("http://a.example/"), RobotsUnavailable) // 8 s is more than the fetch has left
+		near(t, "refused after", time.Since(start), 10*time.Second)
+
+		close(hang)
+		time.Sleep(time.Hour) // however long the failure is kept
+		for range 10 {
+			allow(t, g, nav("http://a.example/"))
+		}
+		a.Hold = 2 * time.Second
+		d := allow(t, g, a)
+		near(t, "held", d.Waited, time.Second)
+	})
+}
+
+// What a slow robots.txt took is not given a second time to the bucket.
+func TestSlowRobotsServerUsesTheHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := strict()
+		p.Interactions = Bucket{Rate: 0.25, Burst: 1}
+		g, _ := open(t, p, func(c *Config) {
+			c.RobotsTransport = site(func(*http.Request) (int, http.Header, string) {
+				time.Sleep(3 * time.Second)
+				return 200, nil, ""
+			})
+		})
+		defer g.Close()
+		start := time.Now()
+		allow(t, g, click("http://a.example/")) // the token that the page would have had
+		a := nav("http://a.example/")
+		a.Hold = 3500 * time.Millisecond
+		refused(t, g, a, Rate) // due at 4 s
+		near(t, "refused after", time.Since(start), 3*time.Second)
+	})
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

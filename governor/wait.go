@@ -22,6 +22,12 @@ type grant struct {
 // waited for is not let through to somebody who has just given up.
 const ctxMargin = 20 * time.Millisecond
 
+// overslept is how far behind its deadline a wait may end and still let its
+// action through. More than that is no busy machine but a process that was
+// stopped, or a computer that slept: whoever asked has given up long ago, and
+// what it asked for would happen as a ghost.
+const overslept = 2 * time.Second
+
 // hold returns how long a may wait, negative for as long as ctx lives. firm is
 // false where a shorter context and not the hold is the limit.
 func (g *Governor) hold(ctx context.Context, a *actions.Action) (d time.Duration, firm bool) {
@@ -127,6 +133,8 @@ func (g *Governor) queue(ctx context.Context, a *actions.Action, h *host, first 
 		}
 		switch {
 		case no != nil:
+		case w.deadline < never && now > w.deadline.add(overslept):
+			no = g.tooSlow(h, b, a, max(eta, now), now)
 		case b.head() == w && eta <= now:
 			b.leave(w)
 			got := g.take(h, a, wall, now)
