@@ -74,7 +74,11 @@ func checkLedger(t *testing.T, s *site, dir string) {
 			t.Fatal(err)
 		}
 		if ev.Type == governor.EventAction && ev.Sent {
-			lines[ev.Method+" "+ev.URL]++
+			url := ev.URL
+			if rest, ok := strings.CutPrefix(url, "ws://"); ok { // which a server sees as what it upgrades
+				url = "http://" + rest
+			}
+			lines[ev.Method+" "+url]++
 		}
 	}
 	for _, h := range s.all() {
