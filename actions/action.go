@@ -12,7 +12,7 @@ import "time"
 // in the log, in policies and in metrics.
 type Kind string
 
-// The kinds. Navigation, Click, Tap and Key are interactions: what a person at
+// The kinds. Navigation, Click, Tap, Key and Upload are interactions: what a person at
 // the keyboard would do.
 const (
 	Navigation  Kind = "navigation"  // a top-level document is asked for
@@ -22,13 +22,19 @@ const (
 	Subresource Kind = "subresource" // everything a page loads for itself, iframes included
 	WebSocket   Kind = "websocket"   // a WebSocket handshake
 	Download    Kind = "download"    // a request whose answer becomes a file
+	Upload      Kind = "upload"      // files of this machine are given to a page
 )
+
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	return []Kind{Navigation, Click, Tap, Key, Subresource, WebSocket, Download, Upload}
+}
 
 // Interaction reports whether k is charged to the interactions bucket and cap.
 // Every other kind is charged to the sub-resources bucket and the total cap only.
 func (k Kind) Interaction() bool {
 	switch k {
-	case Navigation, Click, Tap, Key:
+	case Navigation, Click, Tap, Key, Upload:
 		return true
 	}
 	return false

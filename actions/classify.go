@@ -129,6 +129,21 @@ func createTarget(params []byte) (Action, bool) {
 	return a, ok
 }
 
+// Opens returns the address that Page.navigate or Target.createTarget opens, as
+// written, whether or not it leads to a request; false for other commands and for
+// parameters that cannot be read.
+func Opens(method string, params []byte) (address string, ok bool) {
+	if method != "Page.navigate" && method != "Target.createTarget" {
+		return "", false
+	}
+	ok = eachField(params, func(name, value []byte) {
+		if string(name) == "url" {
+			address = text(value)
+		}
+	})
+	return address, ok
+}
+
 // JSONNew is the HTTP endpoint /json/new?url: a tab opened with an address. The
 // argument is the address, already unescaped.
 func JSONNew(rawURL string) (Action, bool) {

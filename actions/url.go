@@ -81,6 +81,13 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 	return "", "", false
 }
 
+// Scheme returns the scheme of an address in lower case, as a browser reads it:
+// that of what view-source: shows, "" when there is none.
+func Scheme(rawURL string) string {
+	scheme, _, _ := cutScheme(withoutViewSource(rawURL))
+	return scheme
+}
+
 // withoutViewSource returns the address that will be asked for: without what a
 // browser ignores and without view-source: in front.
 func withoutViewSource(rawURL string) string {

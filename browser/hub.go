@@ -64,6 +64,10 @@ func (b *Browser) newTab(ctx context.Context, rawURL, client string) (targetInfo
 		b.pass.Admit(a.URL)
 		t = &ticket{id: d.ID, url: a.URL, started: time.Now()}
 		b.tickets.add(t, b.ticketExpired)
+	} else if !b.policy.AllowsScheme(rawURL) {
+		a := actions.Action{Kind: actions.Navigation, Method: "GET", URL: rawURL, Detail: "new tab"}
+		a.Client, _ = clientName(client)
+		return targetInfo{}, b.gov.Admit(ctx, a).Refusal
 	}
 	var res struct {
 		TargetID string `json:"targetId"`

@@ -154,7 +154,7 @@ func (b *Browser) judgePause(p *actions.Paused) {
 	top := b.isTop(p)
 	a, governed := actions.FromPaused(p, top)
 	if !governed {
-		b.goOn(p, false)
+		b.openLocal(p, top)
 		return
 	}
 	b.describeRequest(&a, p)
@@ -179,6 +179,21 @@ func (b *Browser) judgePause(p *actions.Paused) {
 	}
 	h.id = d.ID
 	b.release(p, h)
+}
+
+// openLocal lets a request go that asks no server, unless the policy does not
+// name its scheme: Chrome pauses file: like everything else.
+func (b *Browser) openLocal(p *actions.Paused, top bool) {
+	if b.policy.AllowsScheme(p.URL) {
+		b.goOn(p, false)
+		return
+	}
+	a := actions.Action{Kind: actions.Subresource, Method: p.Method, URL: p.URL, Resource: p.ResourceType}
+	if top {
+		a.Kind = actions.Navigation
+	}
+	b.describeRequest(&a, p)
+	b.refuseRequest(p, a, b.gov.Admit(b.life, a).Refusal)
 }
 
 // isTop reports whether the request is for the document of a tab. Chrome gives

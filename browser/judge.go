@@ -63,6 +63,11 @@ func (c *conn) send(ctx context.Context, m *Message) error {
 	a, isAction := s.classify.Command(env.Method, params)
 	s.mu.Unlock()
 	if !isAction {
+		if address, opens := actions.Opens(env.Method, params); opens && !c.b.policy.AllowsScheme(address) {
+			m.Release()
+			c.refuseScheme(env, s, address)
+			return nil
+		}
 		return c.forward(s, m, env)
 	}
 	// A navigation is held here, before Chrome knows of it: a request held in
@@ -108,6 +113,18 @@ func (c *conn) forward(s *session, m *Message, env Envelope) error {
 func (c *conn) refuseCommand(env Envelope, s *session, why string) {
 	r := c.b.gov.RefuseCommand(env.Method, c.clientName(), s.targetID, why)
 	c.refuse(env, cdpRefused, r.Sentence, r)
+}
+
+// refuseScheme answers a command that would open an address of a scheme the
+// policy does not name, like a file of this machine.
+func (c *conn) refuseScheme(env Envelope, s *session, address string) {
+	a := actions.Action{Kind: actions.Navigation, Method: "GET", URL: address}
+	c.describe(&a, s)
+	c.b.spawn(func() {
+		d := c.b.gov.Admit(c.ctx, a)
+		c.b.refusals.add(d.Refusal)
+		c.refuse(env, cdpRefused, d.Refusal.Sentence, d.Refusal)
+	})
 }
 
 // navigate admits a navigation command and sends it on, or answers it.

@@ -38,6 +38,7 @@ type Config struct {
 // callers'.
 type Governor struct {
 	policy   Policy
+	where    where
 	recorder Recorder
 	robots   robotsChecker // nil: robots.txt is not read
 	rand     func() float64
@@ -87,6 +88,7 @@ func New(c Config) (*Governor, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
+	g.where = newWhere(&g.policy)
 	g.day.roll(g.clock.start)
 	var err error
 	if g.robots, err = newRobots(c, g); err != nil {

@@ -26,16 +26,23 @@ func (g *Governor) permitted(a *actions.Action, host string) *denial {
 	if a.Kind == "" {
 		return &denial{reason: PolicyDenied, what: "an action without a kind is not allowed"}
 	}
+	if no := g.where.kind(a); no != nil {
+		return no
+	}
 	if !pressed(a.Kind) {
-		if no := wrongScheme(a, host); no != nil {
+		if no := g.wrongScheme(a, host); no != nil {
+			return no
+		}
+		if no := g.where.host(a, host); no != nil {
 			return no
 		}
 	}
 	if vetted { // permitted before, and the policy never changes
 		return nil
 	}
-	if g.policy.For(host).Deny {
-		return &denial{reason: PolicyDenied, what: "the policy denies every action on " + short(host), rule: "hosts: deny " + host}
+	if i := g.policy.ruleFor(host); i >= 0 && g.policy.Hosts[i].Deny {
+		rule := fmt.Sprintf("hosts: deny %q", clean(g.policy.Hosts[i].Match, 40)) + g.policy.placeOf(fmt.Sprintf("hosts[%d]", i))
+		return &denial{reason: PolicyDenied, what: "the policy denies every action on " + clean(host, 40) + ", see " + rule, rule: rule}
 	}
 	if err := g.policy.NeedsContact(host); err != nil {
 		return &denial{reason: PolicyDenied, what: "the policy names no contact (" + clean(err.Error(), 110) + ")", rule: "agent.contact is required"}
@@ -46,10 +53,13 @@ func (g *Governor) permitted(a *actions.Action, host string) *denial {
 // pressed reports whether k is an input. Inputs ask no host for anything by
 // themselves; what they cause is judged when it happens.
 func pressed(k actions.Kind) bool {
-	return k == actions.Click || k == actions.Tap || k == actions.Key
+	return k == actions.Click || k == actions.Tap || k == actions.Key || k == actions.Upload
 }
 
-func wrongScheme(a *actions.Action, host string) *denial {
+func (g *Governor) wrongScheme(a *actions.Action, host string) *denial {
+	if !g.where.scheme(a.URL) {
+		return g.policy.schemeDenial(a)
+	}
 	scheme, _, ok := strings.Cut(a.URL, ":")
 	if ok {
 		switch strings.ToLower(scheme) {
@@ -62,7 +72,7 @@ func wrongScheme(a *actions.Action, host string) *denial {
 		}
 	}
 	if !ok {
-		return &denial{reason: PolicyDenied, what: "the policy allows http and https, not " + said(a.URL), rule: "scheme"}
+		return &denial{reason: PolicyDenied, what: "only http and https reach a server, not " + said(a.URL), rule: "scheme"}
 	}
 	if host == "" {
 		return &denial{reason: PolicyDenied, what: "no host in the URL " + said(a.URL), rule: "host"}

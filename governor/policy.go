@@ -10,9 +10,17 @@ import "time"
 type Policy struct {
 	Version int `yaml:"version"` // format of the file; 1
 
-	Agent          Agent          `yaml:"agent"`
-	Interactions   Bucket         `yaml:"interactions"`
-	Subresources   Bucket         `yaml:"subresources"`
+	Agent        Agent     `yaml:"agent"`
+	Schemes      []string  `yaml:"schemes"`     // what a browser may be asked to open: "http", "https", …
+	Deny         []string  `yaml:"deny"`        // kinds of action that are refused everywhere: "download", "click"
+	Navigations  HostLists `yaml:"navigations"` // hosts whose documents a tab may show
+	Interactions Bucket    `yaml:"interactions"`
+	Subresources Bucket    `yaml:"subresources"`
+
+	// SubresourceHosts are subresources.allow and subresources.deny: hosts that
+	// pages may load from. Frames and WebSockets are among them.
+	SubresourceHosts HostLists `yaml:"-"`
+
 	Jitter         Jitter         `yaml:"jitter"`
 	Caps           Caps           `yaml:"caps"`
 	Hold           Hold           `yaml:"hold"`
@@ -25,6 +33,16 @@ type Policy struct {
 	Hosts          []HostRule     `yaml:"hosts"`           // exceptions, first match wins
 	AcceptedRisks  []string       `yaml:"i_accept"`        // second key for every protection switched off: "robots_off", "identity_off"
 	Log            LogPolicy      `yaml:"log"`
+
+	places *places // where it stands in its file; nil when it comes from none
+}
+
+// HostLists say which hosts may be asked. The patterns are those of
+// [HostRule.Match]. Deny wins; an empty Allow allows every host, any other only
+// those it names.
+type HostLists struct {
+	Allow []string `yaml:"allow"`
+	Deny  []string `yaml:"deny"`
 }
 
 // Agent is who visits. Name and Contact go into the User-Agent of every request.

@@ -12,6 +12,7 @@ func DefaultPolicy() Policy {
 	return Policy{
 		Version:      1,
 		Agent:        Agent{Name: "browser-governor"},
+		Schemes:      []string{"http", "https", "ws", "wss", "about", "data", "blob"},
 		Interactions: Bucket{Rate: perMinute(12), Burst: 2},
 		Subresources: Bucket{Rate: perMinute(600), Burst: 200},
 		Jitter:       Jitter{Min: 500 * time.Millisecond, Max: 2 * time.Second},

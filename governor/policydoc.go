@@ -148,6 +148,7 @@ takes the second key in ` + "`i_accept`" + ` and is written to the log.
 		}
 		fmt.Fprintf(&b, " %s |\n", tableCell(s.doc))
 	}
+	b.WriteString(policyWhere)
 	b.WriteString("\n## Exceptions for hosts\n\n`hosts` is a list; the first entry that matches counts, and what it leaves out is as above. " +
 		"In variables and flags it is\nwritten as in YAML: `[{match: shop.example, deny: true}]`.\n\n| key | value | what it is |\n|---|---|---|\n")
 	for _, s := range ruleSettings() {
@@ -160,6 +161,28 @@ takes the second key in ` + "`i_accept`" + ` and is written to the log.
 	fmt.Fprintf(&b, "| `%s` | `hosts` |\n", EnvName("hosts"))
 	return b.String()
 }
+
+// policyWhere explains the keys that say where a browser may go.
+const policyWhere = `
+## Where a browser may go
+
+A pattern is a host on any port (` + "`shop.example`" + `), a host on one port (` + "`127.0.0.1:8080`, `shop.example:8443`" + `; 80 and 443 are
+the schemes' own and not written), every name below one (` + "`*.shop.example`" + `, with ` + "`shop.example`" + ` itself not among them) or ` + "`*`" + `.
+
+- ` + "`navigations.*`" + ` is asked for every document of a tab or popup, whatever leads there (an address, a link, a form, a
+  script, the history), again for each redirect, and for the robots.txt of such a document. A download is asked here, too, when
+  a link or an address leads to it.
+- ` + "`subresources.*`" + ` is asked for all that pages load, again for each redirect. Frames are part of their page and are
+  asked here, and so are WebSockets, workers and what scripts fetch.
+- ` + "`deny`" + ` wins over ` + "`allow`" + `. An ` + "`allow`" + ` that names anything allows nothing else; an empty one allows every host.
+- A host with ` + "`deny: true`" + ` in ` + "`hosts`" + ` is refused everything, clicks on its pages included.
+- ` + "`schemes`" + ` holds for what is opened and loaded. ` + "`view-source:`" + ` is judged as what it shows. ` + "`javascript:`" + ` asks nobody; what
+  the script then asks for is judged.
+- ` + "`deny`" + ` at the top refuses whole kinds of action on every host. The fetch of a robots.txt is no sub-resource in this sense.
+
+A refusal names what decided: ` + "`navigations.deny \"*.example\" (policy.yaml line 12)`" + `. The line is left out for what stands in
+no file.
+`
 
 // tableCell makes a text fit into a table.
 func tableCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -35,6 +35,7 @@ func ParsePolicy(name string, data []byte) (Policy, error) {
 		})
 		return Policy{}, &f.err
 	}
+	f.policy.places = newPlaces(name, f.places)
 	return f.policy, nil
 }
 
@@ -178,6 +179,7 @@ func (f *policyFile) setting(s setting, n *yaml.Node, key string) {
 				f.problem(e, fmt.Sprintf("%s[%d]", key, i), "expected a name")
 				return
 			}
+			f.places[fmt.Sprintf("%s[%d]", key, i)] = e
 			elements = append(elements, element)
 		}
 		value = strings.Join(elements, ",")

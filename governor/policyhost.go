@@ -2,6 +2,7 @@ package governor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"browsergovernor/actions"
@@ -26,11 +27,8 @@ func (p Policy) For(host string) HostPolicy {
 		HostInteractions: p.Caps.HostInteractions,
 		HostTotal:        p.Caps.HostTotal,
 	}
-	for i := range p.Hosts {
+	if i := p.ruleFor(host); i >= 0 {
 		r := &p.Hosts[i]
-		if !matchHost(r.Match, host) {
-			continue
-		}
 		h.Deny = r.Deny
 		h.Interactions = h.Interactions.or(r.Interactions)
 		h.Subresources = h.Subresources.or(r.Subresources)
@@ -40,9 +38,13 @@ func (p Policy) For(host string) HostPolicy {
 		if r.HostTotal != nil {
 			h.HostTotal = *r.HostTotal
 		}
-		break
 	}
 	return h
+}
+
+// ruleFor returns the place in Hosts of the rule that counts for a host, or -1.
+func (p *Policy) ruleFor(host string) int {
+	return slices.IndexFunc(p.Hosts, func(r HostRule) bool { return matchHost(r.Match, host) })
 }
 
 // or returns b with the fields that an exception sets. A rate and a burst of 0

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"browsergovernor/actions"
 )
 
 // setting is one key of a policy file. Everything that knows about keys, the
@@ -69,10 +71,24 @@ func settings() []setting {
 				return ""
 			}),
 
+		listKey("schemes", "schemes", "what may be opened; file: and the browser's own chrome: and devtools: are not, unless named", func(p *Policy) *[]string { return &p.Schemes }, schemeProblem),
+		listKey("deny", strings.Join(deniableKinds(), ", "), "kinds of action that are refused on every host", func(p *Policy) *[]string { return &p.Deny },
+			func(s string) string {
+				if !slices.Contains(deniableKinds(), s) {
+					return "expected " + oneOf(deniableKinds()) + didYouMean(s, deniableKinds())
+				}
+				return ""
+			}),
+
+		listKey("navigations.allow", "hosts", "hosts whose documents a tab may show, by whatever way it gets there; empty: all", func(p *Policy) *[]string { return &p.Navigations.Allow }, hostPatternProblem),
+		listKey("navigations.deny", "hosts", "hosts whose documents it may not show; wins over allow", func(p *Policy) *[]string { return &p.Navigations.Deny }, hostPatternProblem),
+
 		rateKey("interactions.rate", "navigations, clicks, taps and activating keys, on average, on each host", func(p *Policy) *RateLimit { return &p.Interactions.Rate }),
 		numberKey("interactions.burst", "as many at once after a rest", func(p *Policy) *int { return &p.Interactions.Burst }, 1, maxCount),
 		rateKey("subresources.rate", "everything pages load for themselves, on average, on each host", func(p *Policy) *RateLimit { return &p.Subresources.Rate }),
 		numberKey("subresources.burst", "as many at once after a rest", func(p *Policy) *int { return &p.Subresources.Burst }, 1, maxCount),
+		listKey("subresources.allow", "hosts", "hosts that pages may load from, frames and WebSockets included; empty: all", func(p *Policy) *[]string { return &p.SubresourceHosts.Allow }, hostPatternProblem),
+		listKey("subresources.deny", "hosts", "hosts that pages may not load from; wins over allow", func(p *Policy) *[]string { return &p.SubresourceHosts.Deny }, hostPatternProblem),
 
 		durationKey("jitter.min", "least random extra wait of an interaction; spares servers a fixed beat", func(p *Policy) *time.Duration { return &p.Jitter.Min }, 0, maxWaiting),
 		durationKey("jitter.max", "most random extra wait; 0s for none", func(p *Policy) *time.Duration { return &p.Jitter.Max }, 0, maxWaiting),
@@ -124,6 +140,23 @@ func settings() []setting {
 				return ""
 			}),
 	}
+}
+
+// deniableKinds are the kinds that deny may list.
+func deniableKinds() []string {
+	var names []string
+	for _, k := range actions.Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+// schemeProblem returns what is expected of an element of schemes, "" when it is fine.
+func schemeProblem(s string) string {
+	if s == "" || actions.Scheme(s+":") != s {
+		return "expected a scheme in lower case and without its colon, like https"
+	}
+	return ""
 }
 
 // ruleSetting is one key of an entry of hosts.

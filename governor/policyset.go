@@ -23,6 +23,7 @@ func (p Policy) Set(path, value string) (Policy, error) {
 			continue
 		}
 		next := p
+		next.places = p.places.forget(path)
 		if err := s.set(&next, value); err != nil {
 			return p, fmt.Errorf("%s: %w", path, err)
 		}
@@ -37,6 +38,7 @@ func (p Policy) Set(path, value string) (Policy, error) {
 // setHosts replaces the exceptions.
 func (p Policy) setHosts(value string) (Policy, error) {
 	f := policyFile{places: map[string]*yaml.Node{}, policy: p}
+	f.policy.places = p.places.forget("hosts")
 	root, err := decodeYAML([]byte(value))
 	switch {
 	case err != nil:
