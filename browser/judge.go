@@ -55,6 +55,11 @@ func (c *conn) send(ctx context.Context, m *Message) error {
 		c.refuseCommand(env, s, why)
 		return nil
 	}
+	if c.uploadDenied(env.Method, params) {
+		m.Release()
+		c.refuseUpload(env, s)
+		return nil
+	}
 	if strings.HasPrefix(env.Method, "Input.") {
 		c.sendInput(s, m, env, params)
 		return nil
@@ -86,7 +91,7 @@ func interesting(method string) bool {
 	case "Page", "Target", "Input", "Fetch", "Network", "Browser", "Tethering", "Extensions":
 		return true
 	}
-	return false
+	return method == "DOM.setFileInputFiles"
 }
 
 func (c *conn) sessionOf(env Envelope) *session {

@@ -179,6 +179,10 @@ the schemes' own and not written), every name below one (` + "`*.shop.example`" 
 - ` + "`schemes`" + ` holds for what is opened and loaded. ` + "`view-source:`" + ` is judged as what it shows. ` + "`javascript:`" + ` asks nobody; what
   the script then asks for is judged.
 - ` + "`deny`" + ` at the top refuses whole kinds of action on every host. The fetch of a robots.txt is no sub-resource in this sense.
+- ` + "`deny: [upload]`" + ` refuses the commands that give files of this machine to a page: ` + "`DOM.setFileInputFiles`, `Page.handleFileChooser`" + `
+  and ` + "`Input.dispatchDragEvent`" + ` with files. It does not see a file that a client builds inside the page from bytes it sends
+  as script (as clients do with files given as bytes), nor a form that posts it.
+- ` + "`deny: [download]`" + ` is accepted and stops nothing yet: no request is known to be a download before it is answered.
 
 A refusal names what decided: ` + "`navigations.deny \"*.example\" (policy.yaml line 12)`" + `. The line is left out for what stands in
 no file.
