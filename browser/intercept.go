@@ -327,7 +327,7 @@ func (b *Browser) release(p *actions.Paused, h *hop) {
 	} else {
 		b.requests.wait(&request{id: h.id, url: p.URL, tab: h.action.Tab, started: h.started})
 	}
-	b.goOnOr(p, document, func() { b.offWire(func() { b.gaveUp(p, h) }) })
+	b.goOnOr(p, document || b.mayDownload(p), func() { b.offWire(func() { b.gaveUp(p, h) }) })
 }
 
 // gaveUp gives the charge of a request back that its page did not want any more

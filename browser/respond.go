@@ -17,6 +17,10 @@ import (
 // and, where the server asked for patience and the client can wait, asks again
 // inside the browser, for any client.
 func (b *Browser) answered(p *actions.Paused) {
+	if b.downloadDenied(p) {
+		b.refuseDownload(p)
+		return
+	}
 	h := b.hops.get(p.RequestID)
 	if h == nil {
 		b.passResponse(p)

@@ -182,7 +182,9 @@ the schemes' own and not written), every name below one (` + "`*.shop.example`" 
 - ` + "`deny: [upload]`" + ` refuses the commands that give files of this machine to a page: ` + "`DOM.setFileInputFiles`, `Page.handleFileChooser`" + `
   and ` + "`Input.dispatchDragEvent`" + ` with files. It does not see a file that a client builds inside the page from bytes it sends
   as script (as clients do with files given as bytes), nor a form that posts it.
-- ` + "`deny: [download]`" + ` is accepted and stops nothing yet: no request is known to be a download before it is answered.
+- ` + "`deny: [download]`" + ` refuses the answer to a document's request that Chrome would save (` + "`Content-Disposition: attachment`" + `, a type it
+  cannot show) before its body is read; the request itself was made and counted. Links with the attribute ` + "`download`" + `, ` + "`blob:` and `data:`" + `
+  addresses, and answers without a type are not held back by it yet.
 
 A refusal names what decided: ` + "`navigations.deny \"*.example\" (policy.yaml line 12)`" + `. The line is left out for what stands in
 no file.
