@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,7 +152,6 @@ func (b *Browser) startGuard() error {
 		Allowed:   b.pass.Allowed,
 		Refused:   b.egressRefused,
 		Socket:    b.admitSocket,
-		OnlyHTTP1: slices.Contains(b.opts.ExtraFlags, "--disable-http2"),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the egress guard: %w", err)
@@ -164,6 +162,12 @@ func (b *Browser) startGuard() error {
 
 // admitSocket asks for a WebSocket. Which page opens it the guard cannot see.
 func (b *Browser) admitSocket(ctx context.Context, url string) bool {
+	if p := b.probe.Load(); p != nil {
+		if url == selfTestSocket {
+			signal(p.socket)
+		}
+		return false // no page exists yet
+	}
 	a := actions.Action{Kind: actions.WebSocket, Method: http.MethodGet, URL: url, Resource: "WebSocket"}
 	d := b.gov.Admit(ctx, a)
 	if !d.Allowed() {
@@ -191,7 +195,7 @@ func (b *Browser) startChrome() error {
 	if err != nil {
 		return err
 	}
-	args, err := commandLine(b.opts, profile, b.userAgent, "socks5://"+b.guard.Addr())
+	args, err := commandLine(b.opts, profile, b.userAgent, b.guard.ProxyRules())
 	if err == nil {
 		b.proc, err = startProcess(b.path, args, profile, remove)
 	}

@@ -23,19 +23,21 @@ type GuardConfig struct {
 	// one the path is unknown. It may wait. Nil lets sockets to allowed hosts
 	// through without a question.
 	Socket func(ctx context.Context, url string) bool
-	// OnlyHTTP1 says that Chrome runs without HTTP/2. Encrypted WebSockets look
-	// like other connections then and cannot be told apart.
-	OnlyHTTP1 bool
 	// Refused is told of every connection that did not leave. It may be nil.
 	Refused func(host string, port int, why string)
 }
 
-// Guard is the only way out of Chrome: a SOCKS5 proxy on loopback in this
-// process. It ends with the process, so a Chrome that outlives its governor
+// Guard is the only way out of Chrome: SOCKS5 proxies on loopback in this
+// process. They end with the process, so a Chrome that outlives its governor
 // reaches nobody.
+//
+// There are two, one of them for WebSockets, because nothing that is encrypted
+// tells a WebSocket. It also keeps them out of HTTP/2 connections, where they
+// would open no connection at all (RFC 8441): Chrome shares none between proxies.
 type Guard struct {
-	cfg GuardConfig
-	ln  net.Listener
+	cfg     GuardConfig
+	ln      net.Listener
+	sockets net.Listener
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -44,25 +46,38 @@ type Guard struct {
 	conns map[net.Conn]struct{} // nil once closed
 }
 
-// NewGuard listens on a free port of loopback.
+// NewGuard listens on two free ports of loopback.
 func NewGuard(c GuardConfig) (*Guard, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("egress guard: %w", err)
 	}
+	sockets, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		ln.Close()
+		return nil, fmt.Errorf("egress guard: %w", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &Guard{cfg: c, ln: ln, cancel: cancel, conns: map[net.Conn]struct{}{}}
-	g.wg.Go(func() { g.accept(ctx) })
+	g := &Guard{cfg: c, ln: ln, sockets: sockets, cancel: cancel, conns: map[net.Conn]struct{}{}}
+	g.wg.Go(func() { g.accept(ctx, ln, false) })
+	g.wg.Go(func() { g.accept(ctx, sockets, true) })
 	return g, nil
 }
 
-// Addr is host:port of the guard.
+// Addr is host:port of the guard for everything but WebSockets.
 func (g *Guard) Addr() string { return g.ln.Addr().String() }
+
+// ProxyRules is what Chrome's --proxy-server is told. Chrome takes the proxy
+// named "socks" for every scheme that has none of its own, which leaves
+// WebSockets.
+func (g *Guard) ProxyRules() string {
+	return "http=socks5://" + g.Addr() + ";https=socks5://" + g.Addr() + ";socks=socks5://" + g.sockets.Addr().String()
+}
 
 // Close cuts every connection and waits for the guard's goroutines.
 func (g *Guard) Close() error {
 	g.cancel()
-	err := g.ln.Close()
+	err := errors.Join(g.ln.Close(), g.sockets.Close())
 	g.mu.Lock()
 	conns := g.conns
 	g.conns = nil
@@ -77,9 +92,9 @@ func (g *Guard) Close() error {
 	return err
 }
 
-func (g *Guard) accept(ctx context.Context) {
+func (g *Guard) accept(ctx context.Context, ln net.Listener, sockets bool) {
 	for {
-		c, err := g.ln.Accept()
+		c, err := ln.Accept()
 		if err != nil {
 			if ctx.Err() != nil {
 				return
@@ -99,7 +114,7 @@ func (g *Guard) accept(ctx context.Context) {
 		}
 		g.wg.Go(func() {
 			defer g.drop(c)
-			g.serve(ctx, c)
+			g.serve(ctx, c, sockets)
 		})
 	}
 }
@@ -139,7 +154,8 @@ const (
 	socksNoAddress   = 8
 )
 
-func (g *Guard) serve(ctx context.Context, c net.Conn) {
+// serve answers one connection. sockets says that it is a WebSocket's.
+func (g *Guard) serve(ctx context.Context, c net.Conn, sockets bool) {
 	c.SetDeadline(time.Now().Add(socksTimeout))
 	host, port, code, err := socksRequest(c)
 	if err != nil {
@@ -150,7 +166,7 @@ func (g *Guard) serve(ctx context.Context, c net.Conn) {
 	}
 	if !g.cfg.Allowed(host, port) {
 		if g.cfg.Socket != nil {
-			g.serveUnknown(ctx, c, host, port)
+			g.serveUnknown(ctx, c, host, port, sockets)
 			return
 		}
 		g.refused(host, port, "no admitted action asked for it")
@@ -172,7 +188,7 @@ func (g *Guard) serve(ctx context.Context, c net.Conn) {
 	}
 	c.SetDeadline(time.Time{})
 	if g.cfg.Socket != nil {
-		g.serveKnown(ctx, c, out, host, port)
+		g.serveKnown(ctx, c, out, host, port, sockets)
 		return
 	}
 	splice(c, out)

@@ -313,7 +313,7 @@ func TestGuardSlowClient(t *testing.T) {
 			client, server := net.Pipe()
 			ended := make(chan struct{})
 			go func() {
-				g.serve(t.Context(), server)
+				g.serve(t.Context(), server, false)
 				server.Close()
 				close(ended)
 			}()

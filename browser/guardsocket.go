@@ -4,20 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // WebSocket handshakes do not pause: the guard is where they are seen. Chrome
-// opens a connection of its own for each, so that the first words on it tell. A
-// plain one says "Upgrade: websocket". In TLS it is the only one that offers
-// HTTP/1.1 alone, since a WebSocket cannot use what h2 negotiates.
+// opens a connection of its own for each, on the guard's port for WebSockets. The
+// first words on it tell which: a plain handshake has a path, of an encrypted one
+// only the host is known.
 
 // opening is what a client said first on a connection.
 type opening struct {
@@ -29,8 +26,9 @@ type opening struct {
 // Chrome's own limit is 256 KiB; a handshake is below 4.
 const headMaxHTTP = 64 << 10
 
-// listen reads what is said first on c.
-func (g *Guard) listen(c net.Conn, host string, port int) opening {
+// listen reads what is said first on c. Outside the port for WebSockets a plain
+// one is told by its head, should a Chrome ever open one there.
+func (g *Guard) listen(c net.Conn, host string, port int, sockets bool) opening {
 	r := &recorder{Conn: c}
 	first := make([]byte, 1)
 	if _, err := c.Read(first); err != nil {
@@ -38,17 +36,21 @@ func (g *Guard) listen(c net.Conn, host string, port int) opening {
 	}
 	r.said, r.again = first, first
 	const tlsHandshake = 0x16
-	if first[0] != tlsHandshake {
-		path, ok := handshakeHTTP(r)
-		if !ok {
+	if first[0] == tlsHandshake {
+		if !sockets {
 			return opening{said: r.said}
 		}
-		return opening{said: r.said, url: "ws://" + authority(host, port, 80) + path}
+		return opening{said: r.said, url: "wss://" + authority(host, port, 443) + "/"} // the path is a secret
 	}
-	if g.cfg.OnlyHTTP1 || !handshakeTLS(r) {
+	path, ok := handshakeHTTP(r)
+	switch {
+	case ok:
+	case sockets:
+		path = "/" // whatever this is, it is judged
+	default:
 		return opening{said: r.said}
 	}
-	return opening{said: r.said, url: "wss://" + authority(host, port, 443) + "/"} // the path is a secret
+	return opening{said: r.said, url: "ws://" + authority(host, port, 80) + path}
 }
 
 func authority(host string, port, usual int) string {
@@ -87,19 +89,6 @@ func handshakeHTTP(r *recorder) (path string, ok bool) {
 	return req.RequestURI, true
 }
 
-var errHeard = errors.New("the hello was read")
-
-// handshakeTLS reads a ClientHello and reports whether it is a WebSocket's.
-func handshakeTLS(r *recorder) bool {
-	socket := false
-	config := &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		socket = slices.Equal(hello.SupportedProtos, []string{"http/1.1"})
-		return nil, errHeard
-	}}
-	tls.Server(r, config).Handshake() // it ends with an error, and nobody hears of it
-	return socket
-}
-
 // recorder keeps what is read from a connection, and writes nothing to it.
 type recorder struct {
 	net.Conn
@@ -122,13 +111,13 @@ func (r *recorder) Write(p []byte) (int, error) { return len(p), nil }
 
 // serveKnown joins c to out, which is connected to a host that an admitted action
 // asked for.
-func (g *Guard) serveKnown(ctx context.Context, c, out net.Conn, host string, port int) {
+func (g *Guard) serveKnown(ctx context.Context, c, out net.Conn, host string, port int, sockets bool) {
 	done := make(chan struct{})
 	go func() {
 		copyEnd(c, out)
 		close(done)
 	}()
-	o := g.listen(c, host, port)
+	o := g.listen(c, host, port, sockets)
 	if o.url != "" && !g.cfg.Socket(ctx, o.url) {
 		refuseSocket(c, o)
 		out.Close()
@@ -143,11 +132,11 @@ func (g *Guard) serveKnown(ctx context.Context, c, out net.Conn, host string, po
 
 // serveUnknown lets c through to a host that nobody asked for yet, if it opens a
 // WebSocket and that is admitted.
-func (g *Guard) serveUnknown(ctx context.Context, c net.Conn, host string, port int) {
+func (g *Guard) serveUnknown(ctx context.Context, c net.Conn, host string, port int, sockets bool) {
 	if socksReply(c, socksOK) != nil {
 		return
 	}
-	o := g.listen(c, host, port)
+	o := g.listen(c, host, port, sockets)
 	if o.url == "" {
 		g.refused(host, port, "no admitted action asked for it")
 		return

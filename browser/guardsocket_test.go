@@ -31,13 +31,13 @@ func TestGuardTellsSockets(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name      string
-		say       func(net.Conn)
-		host      string
-		port      int
-		onlyHTTP1 bool
-		url       string
-		said      string // "" does not matter
+		name    string
+		say     func(net.Conn)
+		host    string
+		port    int
+		sockets bool // on the port for WebSockets
+		url     string
+		said    string // "" does not matter
 	}{
 		{"handshake", say(upgrade), "a.test", 80, false, "ws://a.test/chat?x=1", upgrade},
 		{"another port", say(upgrade), "a.test", 8080, false, "ws://a.test:8080/chat?x=1", upgrade},
@@ -50,11 +50,16 @@ func TestGuardTellsSockets(t *testing.T) {
 		{"nothing", say(""), "a.test", 80, false, "", ""},
 		{"half a word", say("GE"), "a.test", 80, false, "", "GE"},
 		{"no HTTP", say("SSH-2.0-x\r\n"), "a.test", 80, false, "", "SSH-2.0-x\r\n"},
-		{"TLS socket", hello("http/1.1"), "a.test", 443, false, "wss://a.test/", ""},
 		{"TLS page", hello("h2", "http/1.1"), "a.test", 443, false, "", ""},
-		{"TLS without a word on it", hello(), "a.test", 443, false, "", ""},
-		{"TLS, HTTP/2 off", hello("http/1.1"), "a.test", 443, true, "", ""},
+		{"TLS page, HTTP/2 off", hello("http/1.1"), "a.test", 443, false, "", ""},
 		{"broken TLS", say("\x16\x03\x01\x00\x05hello"), "a.test", 443, false, "", "\x16\x03\x01\x00\x05hello"},
+		{"sockets: handshake", say(upgrade), "a.test", 80, true, "ws://a.test/chat?x=1", upgrade},
+		{"sockets: TLS", hello("http/1.1"), "a.test", 443, true, "wss://a.test/", ""},
+		{"sockets: TLS with h2", hello("h2", "http/1.1"), "a.test", 443, true, "wss://a.test/", ""},
+		{"sockets: another port", hello(), "::1", 8443, true, "wss://[::1]:8443/", ""},
+		{"sockets: page", say("POST / HTTP/1.1\r\n"), "a.test", 80, true, "ws://a.test/", "POST / HTTP/1.1\r\n"},
+		{"sockets: half a word", say("GE"), "a.test", 80, true, "ws://a.test/", "GE"},
+		{"sockets: nothing", say(""), "a.test", 80, true, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, server := net.Pipe()
@@ -62,8 +67,8 @@ func TestGuardTellsSockets(t *testing.T) {
 			defer client.Close()
 			server.SetDeadline(time.Now().Add(5 * time.Second))
 			go c.say(client)
-			g := &Guard{cfg: GuardConfig{OnlyHTTP1: c.onlyHTTP1}}
-			o := g.listen(server, c.host, c.port)
+			g := &Guard{}
+			o := g.listen(server, c.host, c.port, c.sockets)
 			if o.url != c.url {
 				t.Errorf("url %q, want %q", o.url, c.url)
 			}

@@ -23,9 +23,9 @@ import (
 	"browsergovernor/governor"
 )
 
-// secure serves the site over TLS as well, with HTTP/2, and makes Chrome find it
-// on port 443. It returns the hash of the key that Chrome is to trust.
-func (s *site) secure(t testing.TB) (spki string) {
+// testCertificate makes a certificate for the names of tests, and the hash of the
+// key that Chrome is to trust.
+func testCertificate(t testing.TB) (c tls.Certificate, spki string) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {
 		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -49,17 +49,26 @@ func (s *site) secure(t testing.TB) (spki string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sum := sha256.Sum256(parsed.RawSubjectPublicKeyInfo)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: leaf}, base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// secure serves the site over TLS as well, with HTTP/2, and makes Chrome find it
+// on port 443. It returns the hash of the key that Chrome is to trust.
+func (s *site) secure(t testing.TB) (spki string) {
+	t.Helper()
+	certificate, spki := testCertificate(t)
 	srv := httptest.NewUnstartedServer(s)
 	srv.EnableHTTP2 = true
-	srv.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: leaf}}}
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
+	var err error
 	s.rules, err = browser.ParseHostRules("MAP *.test:443 " + srv.Listener.Addr().String() + ", " + s.hostRules())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(parsed.RawSubjectPublicKeyInfo)
-	return base64.StdEncoding.EncodeToString(sum[:])
+	return spki
 }
 
 // agreeOnHTTPS is agree where the site does not write down the scheme.
