@@ -195,7 +195,7 @@ func (b *Browser) startChrome() error {
 	if err != nil {
 		return err
 	}
-	args, err := commandLine(b.opts, profile, b.userAgent, b.guard.ProxyRules())
+	args, err := commandLine(b.opts, b.policy, profile, b.userAgent, b.guard.ProxyRules())
 	if err == nil {
 		b.proc, err = startProcess(b.path, args, profile, remove)
 	}

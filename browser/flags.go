@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"browsergovernor/governor"
 )
 
 // disabledFeatures are switched off in one list, since a second
@@ -67,8 +69,8 @@ var guardedFlags = []string{
 	"webrtc-ip-handling-policy", "force-webrtc-ip-handling-policy",
 }
 
-// commandLine returns Chrome's arguments. proxy is the guard's address.
-func commandLine(o Options, profile, userAgent, proxy string) ([]string, error) {
+// commandLine returns Chrome's arguments. proxy is what --proxy-server is told.
+func commandLine(o Options, p governor.Policy, profile, userAgent, proxy string) ([]string, error) {
 	features := disabledFeatures
 	var extra []string
 	for _, f := range o.ExtraFlags {
@@ -103,6 +105,11 @@ func commandLine(o Options, profile, userAgent, proxy string) ([]string, error) 
 	)
 	if !o.Headful {
 		args = append(args, "--headless=new", "--hide-scrollbars", "--mute-audio")
+	}
+	if p.HTTP2 != governor.AllowHTTP2 {
+		// Early hints (103) are taken over HTTP/2 only, and what they name is
+		// asked for without a pause.
+		args = append(args, "--disable-http2")
 	}
 	if o.NoSandbox {
 		args = append(args, "--no-sandbox")

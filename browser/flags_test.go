@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"browsergovernor/governor"
 )
 
 // flagValues returns the values of every occurrence of a flag.
@@ -18,7 +20,7 @@ func flagValues(args []string, name string) (values []string) {
 
 func TestCommandLine(t *testing.T) {
 	o := Options{ExtraFlags: []string{"--disable-features=Foo,FedCm, Bar,", "--window-size=800,600", "--disable-features=Foo,Baz", "--disable-features="}}
-	args, err := commandLine(o, "/profile", "Agent/1 (x; y)", "socks5://127.0.0.1:1")
+	args, err := commandLine(o, governor.Policy{}, "/profile", "Agent/1 (x; y)", "socks5://127.0.0.1:1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +48,7 @@ func TestCommandLine(t *testing.T) {
 		"disable-blink-features":    "BackgroundFetch",
 		"webrtc-ip-handling-policy": "disable_non_proxied_udp",
 		"headless":                  "new",
+		"disable-http2":             "",
 		"window-size":               "800,600",
 	} {
 		if got := flagValues(args, name); len(got) != 1 || got[0] != want {
@@ -77,11 +80,11 @@ func count(list []string, s string) (n int) {
 }
 
 func TestCommandLineOptions(t *testing.T) {
-	args, err := commandLine(Options{NoSandbox: true, Headful: true, AcceptTestCerts: []string{"a=", "b="}}, "p", "u", "s")
+	args, err := commandLine(Options{NoSandbox: true, Headful: true, AcceptTestCerts: []string{"a=", "b="}}, governor.Policy{HTTP2: governor.AllowHTTP2}, "p", "u", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if flagValues(args, "no-sandbox") == nil || flagValues(args, "headless") != nil {
+	if flagValues(args, "no-sandbox") == nil || flagValues(args, "headless") != nil || flagValues(args, "disable-http2") != nil {
 		t.Errorf("got %q", args)
 	}
 	if got := flagValues(args, "ignore-certificate-errors-spki-list"); len(got) != 1 || got[0] != "a=,b=" {
@@ -92,7 +95,7 @@ func TestCommandLineOptions(t *testing.T) {
 func TestCommandLineRefuses(t *testing.T) {
 	for _, name := range guardedFlags {
 		for _, f := range []string{"--" + name, "--" + name + "=x", "-" + name + "=x"} {
-			_, err := commandLine(Options{ExtraFlags: []string{"--mute-audio", f}}, "p", "u", "s")
+			_, err := commandLine(Options{ExtraFlags: []string{"--mute-audio", f}}, governor.Policy{}, "p", "u", "s")
 			if err == nil || !strings.Contains(err.Error(), "--"+name+" belongs to the governor") {
 				t.Errorf("%s: %v", f, err)
 			}
@@ -100,7 +103,7 @@ func TestCommandLineRefuses(t *testing.T) {
 	}
 	// Chrome opens what is no flag, before interception is on.
 	for _, f := range []string{"https://evil.test/", "", "--", "-", "--=x", "window-size=1,1", " --mute-audio"} {
-		_, err := commandLine(Options{ExtraFlags: []string{f}}, "p", "u", "s")
+		_, err := commandLine(Options{ExtraFlags: []string{f}}, governor.Policy{}, "p", "u", "s")
 		if err == nil || !strings.Contains(err.Error(), "want --NAME") {
 			t.Errorf("%q: %v", f, err)
 		}

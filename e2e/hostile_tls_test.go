@@ -107,7 +107,6 @@ func TestTLS(t *testing.T) {
 	w := newWorld(t, s, p)
 	o := w.options()
 	o.AcceptTestCerts = []string{spki}
-	o.ExtraFlags = []string{"--disable-http2"} // without it hints are asked for unseen, see docs/cdp.md
 	c := dialRaw(t, w.endpointWith(o))
 	_, page := c.page()
 	c.visit(page, "http://a.test/plain") // so that a.test:80 may be connected to
@@ -119,7 +118,7 @@ func TestTLS(t *testing.T) {
 	waitFor(t, "the upgrade to be one request", func() bool { return len(w.sent()) == len(s.all()) })
 	c.visit(page, "https://a.test/hints")
 	if got := c.eval(page, "document.body.innerText"); got != "HTTP/1.1" {
-		t.Errorf("with HTTP/2 switched off the page came over %v", got)
+		t.Errorf("the page came over %v", got)
 	}
 	c.eval(page, "new Promise(r => setTimeout(r, 500))")
 	w.agreeOnHTTPS()

@@ -13,6 +13,7 @@ import (
 
 	"browsergovernor/actions"
 	"browsergovernor/browser"
+	"browsergovernor/governor"
 )
 
 // connectServer speaks HTTP/2 and takes WebSockets inside a connection (RFC 8441).
@@ -124,6 +125,7 @@ func TestSocketsStayOutOfHTTP2(t *testing.T) {
 	s.rules = rules
 	p := testPolicy()
 	p.Robots.SkipHosts = []string{"a.test"}
+	p.HTTP2 = governor.AllowHTTP2
 	w := newWorld(t, s, p)
 	o := w.options()
 	o.AcceptTestCerts = []string{spki}

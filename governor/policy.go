@@ -28,6 +28,7 @@ type Policy struct {
 	Backoff        Backoff        `yaml:"backoff"`
 	Identity       Switch         `yaml:"identity"`        // on: every request carries the agent's name
 	ServiceWorkers ServiceWorkers `yaml:"service_workers"` // refuse or allow
+	HTTP2          HTTP2          `yaml:"http2"`           // refuse or allow
 	MaxDenials     int            `yaml:"max_denials"`     // the same refused action this many times in a row: repeated_denial; 0 switches it off
 	MaxQueue       int            `yaml:"max_queue"`       // actions that may wait for one host
 	Hosts          []HostRule     `yaml:"hosts"`           // exceptions, first match wins
@@ -125,6 +126,15 @@ type ServiceWorkers string
 const (
 	RefuseServiceWorkers ServiceWorkers = "refuse"
 	AllowServiceWorkers  ServiceWorkers = "allow"
+)
+
+// HTTP2 says whether Chrome may speak HTTP/2. What a server's early answer (103)
+// makes it ask for there is seen by nobody.
+type HTTP2 string
+
+const (
+	RefuseHTTP2 HTTP2 = "refuse"
+	AllowHTTP2  HTTP2 = "allow"
 )
 
 // HostRule is an exception for hosts. A field left out keeps the policy's value.

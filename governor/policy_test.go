@@ -206,7 +206,8 @@ func TestSwitchedOff(t *testing.T) {
 		t.Errorf("the default policy switches off %q", off)
 	}
 	p.Robots.Mode, p.Identity, p.Robots.SkipHosts = governor.RobotsWarn, governor.Off, []string{"*"}
-	if off := p.SwitchedOff(); len(off) != 3 {
-		t.Errorf("got %q, want three", off)
+	p.ServiceWorkers, p.HTTP2 = governor.AllowServiceWorkers, governor.AllowHTTP2
+	if off := p.SwitchedOff(); len(off) != 5 {
+		t.Errorf("got %q, want five", off)
 	}
 }

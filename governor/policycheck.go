@@ -190,5 +190,11 @@ func (p Policy) SwitchedOff() []string {
 	if p.Identity == Off {
 		off = append(off, "identity is off: requests do not name the agent")
 	}
+	if p.ServiceWorkers == AllowServiceWorkers {
+		off = append(off, "service_workers is allow: their preload and update requests are not seen")
+	}
+	if p.HTTP2 == AllowHTTP2 {
+		off = append(off, "http2 is allow: what early hints name is asked for unseen")
+	}
 	return off
 }

@@ -27,6 +27,7 @@ func DefaultPolicy() Policy {
 		Backoff:        Backoff{Base: 2 * time.Second, Max: 2 * time.Minute, Retries: 4},
 		Identity:       On,
 		ServiceWorkers: RefuseServiceWorkers,
+		HTTP2:          RefuseHTTP2,
 		MaxDenials:     3,
 		MaxQueue:       64,
 		Log:            LogPolicy{Dir: "browser-governor-log", Fsync: FsyncInterval},

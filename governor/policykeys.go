@@ -120,6 +120,7 @@ func settings() []setting {
 
 		choiceKey("identity", "on: every request carries the agent's name", func(p *Policy) *Switch { return &p.Identity }, On, Off),
 		choiceKey("service_workers", "refuse: pages may not install them, since some of their requests cannot be held; allow: counted afterwards", func(p *Policy) *ServiceWorkers { return &p.ServiceWorkers }, RefuseServiceWorkers, AllowServiceWorkers),
+		choiceKey("http2", "refuse: Chrome speaks HTTP/1.1, since nobody sees what early hints (103) over HTTP/2 make it ask for; allow: that escapes, from hosts that were admitted", func(p *Policy) *HTTP2 { return &p.HTTP2 }, RefuseHTTP2, AllowHTTP2),
 		numberKey("max_denials", "the same refused action this many times in a row is a repeated denial; 0: never", func(p *Policy) *int { return &p.MaxDenials }, 0, maxCount),
 		numberKey("max_queue", "actions that may wait for one host", func(p *Policy) *int { return &p.MaxQueue }, 1, maxCount),
 
