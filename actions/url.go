@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"net/url"
 	"strings"
 )
 
@@ -79,6 +80,33 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// CutCredentials returns a URL without the name and password before its host, and
+// those; has is false for a URL that has none.
+func CutCredentials(rawURL string) (bare, user, password string, has bool) {
+	start := strings.Index(rawURL, "://") + len("://")
+	if start < len("://") {
+		return rawURL, "", "", false
+	}
+	end := len(rawURL)
+	if i := strings.IndexAny(rawURL[start:], `/\?#`); i >= 0 {
+		end = start + i
+	}
+	at := strings.LastIndexByte(rawURL[start:end], '@')
+	if at < 0 {
+		return rawURL, "", "", false
+	}
+	user, password, _ = strings.Cut(rawURL[start:start+at], ":")
+	return rawURL[:start] + rawURL[start+at+1:], percentDecoded(user), percentDecoded(password), true
+}
+
+// percentDecoded decodes percent signs, and leaves what is no code as it stands.
+func percentDecoded(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
 }
 
 // Scheme returns the scheme of an address in lower case, as a browser reads it:

@@ -206,3 +206,27 @@ func BenchmarkHost(b *testing.B) {
 		})
 	}
 }
+
+func TestCutCredentials(t *testing.T) {
+	for _, c := range []struct {
+		url, bare, user, password string
+		has                       bool
+	}{
+		{"http://u:p@a.test/x@y?u:p@z", "http://a.test/x@y?u:p@z", "u", "p", true},
+		{"https://u@a.test", "https://a.test", "u", "", true},
+		{"http://:p@a.test/", "http://a.test/", "", "p", true},
+		{"http://u%40x:p%3aq:r@a.test/", "http://a.test/", "u@x", "p:q:r", true},
+		{"http://u:100%@a.test/", "http://a.test/", "u", "100%", true},
+		{"http://u:p@[::1]:8080/", "http://[::1]:8080/", "u", "p", true},
+		{"http://@a.test/", "http://a.test/", "", "", true},
+		{"http://a.test/@u:p@", "http://a.test/@u:p@", "", "", false},
+		{"http://a.test?u:p@b", "http://a.test?u:p@b", "", "", false},
+		{"data:text/html,u:p@a", "data:text/html,u:p@a", "", "", false},
+		{"", "", "", "", false},
+	} {
+		bare, user, password, has := actions.CutCredentials(c.url)
+		if bare != c.bare || user != c.user || password != c.password || has != c.has {
+			t.Errorf("%q: %q, %q, %q, %v", c.url, bare, user, password, has)
+		}
+	}
+}

@@ -53,6 +53,7 @@ type Browser struct {
 	tickets  tickets
 	sessions sessions
 	requests requests
+	known    knownLogins
 	hops     hops
 	slots    chan struct{} // one per request being judged: bounds memory under a flood
 

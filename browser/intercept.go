@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -352,7 +353,19 @@ func (b *Browser) goOnOr(p *actions.Paused, wantResponse bool, failed func()) {
 	if wantResponse {
 		params = append(params, `,"interceptResponse":true`...)
 	}
-	if headers := b.identify(p); headers != nil {
+	url, login := b.authorize(p)
+	if url != "" {
+		params = append(params, `,"url":`...)
+		params = appendJSON(params, url)
+	}
+	headers := b.identify(p)
+	if login != "" {
+		if headers == nil {
+			headers = p.Headers
+		}
+		headers = append(slices.Clip(headers), actions.Header{Name: "Authorization", Value: login})
+	}
+	if headers != nil {
 		params = append(params, `,"headers":`...)
 		params = appendJSON(params, headers)
 	}

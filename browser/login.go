@@ -120,6 +120,9 @@ func (c *conn) admitLogin(s *session, env Envelope, answer authAnswer, p *action
 	if d.Allowed() {
 		b.pass.Admit(a.URL)
 		b.loggedIn(p, a, d.ID)
+		if at, ok := b.loginPlace(p); ok {
+			b.known.learn(at, answer.Response.Username, answer.Response.Password)
+		}
 		pass()
 		return
 	}

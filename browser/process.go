@@ -126,8 +126,9 @@ func (p *process) startFailure() error {
 	return fmt.Errorf("chrome ended before it answered (%s):\n%s%s", how, text, hint)
 }
 
-// makeProfile prepares a profile folder with network prediction off: speculation
-// rules would otherwise prefetch and prerender without a pause.
+// makeProfile prepares a profile folder with network prediction off, since
+// speculation rules would otherwise prefetch and prerender without a pause, and
+// with Basic as the only login, see [knownLogins].
 func makeProfile(o Options) (dir string, remove bool, err error) {
 	dir = o.ProfileDir
 	if dir == "" {
@@ -142,7 +143,10 @@ func makeProfile(o Options) (dir string, remove bool, err error) {
 		}
 		remove = true
 	}
-	if err := writePreferences(filepath.Join(dir, "Default")); err != nil {
+	err = errors.Join(
+		writePreference(filepath.Join(dir, "Default", "Preferences"), "net", "network_prediction_options", 2), // never
+		writePreference(filepath.Join(dir, "Local State"), "auth", "schemes", "basic"))
+	if err != nil {
 		if remove {
 			os.RemoveAll(dir)
 		}
@@ -151,11 +155,12 @@ func makeProfile(o Options) (dir string, remove bool, err error) {
 	return dir, remove, nil
 }
 
-func writePreferences(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// writePreference sets one of Chrome's preferences in a file of the profile, and
+// keeps the rest of it.
+func writePreference(file, group, name string, value any) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("making the profile: %w", err)
 	}
-	file := filepath.Join(dir, "Preferences")
 	prefs := map[string]any{}
 	if old, err := os.ReadFile(file); err == nil {
 		dec := json.NewDecoder(bytes.NewReader(old))
@@ -167,12 +172,12 @@ func writePreferences(dir string) error {
 			prefs = map[string]any{}
 		}
 	}
-	net, _ := prefs["net"].(map[string]any)
-	if net == nil {
-		net = map[string]any{}
+	in, _ := prefs[group].(map[string]any)
+	if in == nil {
+		in = map[string]any{}
 	}
-	net["network_prediction_options"] = 2 // never
-	prefs["net"] = net
+	in[name] = value
+	prefs[group] = in
 	data, err := json.Marshal(prefs)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", file, err)

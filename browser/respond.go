@@ -17,6 +17,7 @@ import (
 // and, where the server asked for patience and the client can wait, asks again
 // inside the browser, for any client.
 func (b *Browser) answered(p *actions.Paused) {
+	b.loginRefused(p)
 	if b.downloadDenied(p) {
 		b.refuseDownload(p)
 		return
